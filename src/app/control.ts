@@ -8,7 +8,6 @@ import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
 import { type BackupReport, refuseTarget } from '../db/backup.ts'
 import type { CheckReport } from '../db/check.ts'
-import { createMaintenance } from '../db/maintenance.ts'
 import type { RelayStatus } from '../gateway/service.ts'
 import { reasonOf } from '../wallet/identities/reasons.ts'
 import type { OpenTransfers } from '../wallet/transfers/transfer-store.ts'
@@ -40,7 +39,7 @@ export type ControlOptions = {
 }
 
 export type Control = {
-  /** Close the socket and cancel checks and backups. */
+  /** Close the socket and cancel long work. */
   stop(): Promise<void>
 }
 
@@ -53,10 +52,9 @@ export function controlPath(dataDir: string): string {
 
 /** The operator's door to a running server: HTTP over a Unix socket that only its user can open. */
 export function startControl(runtime: Runtime, options: ControlOptions): Control {
-  const { config, database, log, metrics, signer, steady } = runtime
+  const { config, database, log, maintenance, metrics, signer, steady } = runtime
   const { dataDir } = config
   const source = databasePath(dataDir)
-  const maintenance = createMaintenance(source)
   const startedMs = steady()
 
   const status = async (): Promise<Status> => ({

@@ -8,8 +8,8 @@ import { type BackupReport, partialOf } from '../db/backup.ts'
 import type { CheckReport } from '../db/check.ts'
 import type { Database } from '../db/database.ts'
 import type { Pins } from '../db/inspect.ts'
-import { type MoveHeader, openMove, sealMove } from '../db/move-file.ts'
-import { prepareArrival } from '../db/restore.ts'
+import { type MoveHeader, sealMove } from '../db/move-file.ts'
+import type { prepareArrival } from '../db/restore.ts'
 import { npubOf } from '../nostr/keys.ts'
 import type { Caller } from '../session/caller.ts'
 import type { Config } from './config.ts'
@@ -108,28 +108,31 @@ type Arrival = { npub: string; check: CheckReport; events: BackupReport['events'
 
 /**
  * Check the file of a move wholly, and lay its keys and databases ready for the next start of this unused service.
- * Throws OperatorError if the service was used, or if the file is damaged or does not fit the settings.
+ * `prepare` is `prepareArrival`, here or in a thread. Throws OperatorError if the service was used, or if the file is
+ * damaged or does not fit the settings.
  */
 export async function stageArrival(
   config: Config,
-  file: Blob,
-  passphrase: string,
+  { file, passphrase }: { file: string; passphrase: string },
+  prepare: typeof prepareArrival,
 ): Promise<Arrival> {
   const { dataDir } = config
   if (!untouched(dataDir)) throw used()
   const incoming = createIncoming(dataDir)
   try {
-    const database = join(incoming, 'cuponera.db')
-    const header = await openMove(file, await passphraseOf(passphrase), database)
-    ownLikeDirectory(database)
-    const keys = parseKeyring(header.keys)
+    const arrived = await prepare({
+      file,
+      passphrase: await passphraseOf(passphrase),
+      target: join(incoming, 'cuponera.db'),
+    })
+    const { check, pins, relay } = arrived
+    const keys = parseKeyring(arrived.keys)
     if (!keys) throw new OperatorError('the file holds no keys')
-    const { check, pins, relay } = await prepareArrival(database)
     const wrong = findMismatch(keys, pins)
     if (wrong) throw new OperatorError(`the database in the file belongs to ${wrong}`)
     requireSettings(config, keys, pins)
     if (relay) renameSync(relay.path, join(incoming, 'relay.db'))
-    writeKeys(incoming, header.keys as KeyTexts)
+    writeKeys(incoming, arrived.keys as KeyTexts)
     // Somebody may have used the service meanwhile.
     if (!untouched(dataDir)) throw used()
     completeArrival(dataDir)

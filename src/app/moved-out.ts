@@ -1,10 +1,8 @@
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
-import { createMaintenance } from '../db/maintenance.ts'
 import { requireMover } from '../move/mover.ts'
 import type { MoveOut } from '../move/service.ts'
 import type { Caller } from '../session/caller.ts'
-import { databasePath } from './data.ts'
 import { readAdmission } from './management.ts'
 import { moveBack, moveCopyPath, removeMoveCopy, streamMove } from './move.ts'
 import type { Runtime } from './runtime.ts'
@@ -12,18 +10,16 @@ import type { Runtime } from './runtime.ts'
 /** Use up the signature of a caller. */
 export type Spend = (caller: Caller) => Promise<void>
 
-type MovedOutParts = { spend: Spend; restart: () => void; opened: AsyncDisposableStack }
+type MovedOutParts = { spend: Spend; restart: () => void }
 
 /**
  * The rest of the way out, at a service that was moved. The copy is made anew at each start: one from before a
  * `move back` lacks answers. From the first step of a way back on, no file leaves any more.
  */
 export function createMovedOut(
-  { config, database, log, now }: Pick<Runtime, 'config' | 'database' | 'log' | 'now'>,
-  { spend, restart, opened }: MovedOutParts,
+  { config, database, log, maintenance, now }: Runtime,
+  { spend, restart }: MovedOutParts,
 ): MoveOut {
-  const maintenance = createMaintenance(databasePath(config.dataDir))
-  opened.defer(() => maintenance.stop())
   removeMoveCopy(config.dataDir)
   let goingBack = false
   let copy: Promise<unknown> | null = null

@@ -16,7 +16,7 @@ import { createMovedOut, type Spend } from './moved-out.ts'
 import { createUnknownOriginWarning, openOrigins } from './origins.ts'
 import type { Runtime } from './runtime.ts'
 
-type MovedParts = { restart: () => void; opened: AsyncDisposableStack }
+type MovedParts = { restart: () => void }
 
 /**
  * Start the server of a service that goes on at another computer. It has the pages, the state for supervisors and the

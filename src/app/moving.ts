@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { Refusal, type RefusalCode } from '../base/refusal.ts'
+import { Refusal } from '../base/refusal.ts'
 import { sameMac } from '../crypto/seal.ts'
 import { untouched } from '../db/arrival.ts'
 import { requireSetupCode } from '../merchants/setup.ts'
@@ -46,7 +46,7 @@ export function createMoveOut(runtime: Runtime, { merchants, restart }: MovingPa
 
 /** The way in. Pieces go to a file that a start removes. */
 export function createMoveIn(runtime: Runtime, { merchants, restart }: MovingParts): MoveIn {
-  const { config, log, requireDisk } = runtime
+  const { config, log, maintenance, requireDisk } = runtime
   const path = arrivingPath(config)
   let ticket: string | null = null
   let bytes = 0
@@ -86,13 +86,18 @@ export function createMoveIn(runtime: Runtime, { merchants, restart }: MovingPar
       if (bytes === 0) throw new Refusal('move-file-damaged')
       checking = true
       try {
-        const { npub } = await stageArrival(config, Bun.file(path), passphrase)
+        const { npub } = await stageArrival(config, { file: path, passphrase }, maintenance.arrival)
         ticket = null
         rmSync(path, { force: true })
         log.warn('move.staged', { npub })
         restart()
         return { npub }
       } catch (cause) {
+        // Other words need no new upload. After any other failure the file comes anew.
+        if (!OperatorError.is(cause, 'passphrase')) {
+          bytes = 0
+          rmSync(path, { force: true })
+        }
         throw asRefusal(cause, log)
       } finally {
         checking = false
@@ -124,13 +129,20 @@ function writeAt(path: string, at: number, piece: Uint8Array): void {
   }
 }
 
-/** An arrival that fails for another reason than its passphrase or the use of this service is damaged for its sender. */
+/** An arrival that fails for another reason than these is damaged for its sender. */
 function asRefusal(cause: unknown, log: Log): unknown {
   if (!(cause instanceof OperatorError)) return cause
-  const codes: Partial<Record<OperatorError['kind'], RefusalCode>> = {
-    passphrase: 'move-passphrase-wrong',
-    'not-empty': 'move-not-empty',
-  }
   log.warn('move.refused', { why: cause.message })
-  return new Refusal(codes[cause.kind] ?? 'move-file-damaged')
+  switch (cause.kind) {
+    case 'passphrase':
+      return new Refusal('move-passphrase-wrong')
+    case 'not-empty':
+      return new Refusal('move-not-empty')
+    case 'disk-full':
+      return new Refusal('disk-low', { retryAfter: limits.diskLowRetrySeconds })
+    case 'stopping':
+      return new Refusal('shutting-down', { retryAfter: 5 })
+    default:
+      return new Refusal('move-file-damaged')
+  }
 }

@@ -6,6 +6,7 @@ import { createHashVerifier, createSigner, createVerifier } from '../crypto/sign
 import { adoptArrival } from '../db/arrival.ts'
 import type { OpenDatabase } from '../db/database.ts'
 import { createJobs, type Jobs } from '../db/jobs.ts'
+import { createMaintenance, type Maintenance } from '../db/maintenance.ts'
 import { createMetrics, type Metrics } from '../http/metrics.ts'
 import { createRateLimits, noRateLimits, type RateLimits } from '../http/rate-limit.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
@@ -35,6 +36,8 @@ export type Runtime = {
   metrics: Metrics
   database: OpenDatabase<Stores>
   jobs: Jobs
+  /** Checks, backups and arrivals, in a thread. The control socket stops it first of all. */
+  maintenance: Maintenance
   disk: Disk
   /** Refuses `disk-low`. */
   requireDisk: () => void
@@ -69,6 +72,8 @@ export async function openRuntime(
   const jobs = createJobs(database)
   const disk = await watchDisk({ dataDir, floor: config.diskFloor, statFs, jobs, log })
   opened.defer(() => disk.stop())
+  const maintenance = createMaintenance(databasePath(dataDir))
+  opened.defer(() => maintenance.stop())
   const steady = () => performance.now()
   return {
     ...{
@@ -82,6 +87,7 @@ export async function openRuntime(
       metrics,
       database,
       jobs,
+      maintenance,
       disk,
       steady,
     },

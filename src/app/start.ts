@@ -59,7 +59,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const { database, jobs, keys, signer, verify, verifyHash, now, requireDisk, steady } = runtime
   const { promise: restartAsked, resolve: restart } = Promise.withResolvers<void>()
   if ((await findMoved(database)) !== null) {
-    const server = stopAtEnd(startMovedHttp(runtime, { restart, opened }))
+    const server = stopAtEnd(startMovedHttp(runtime, { restart }))
     stopAtEnd(startMovedControl(runtime, server.url))
     log.warn('move.closed', { hint: 'to open it again: cuponera move back' })
     return running(runtime, server, { opened, restartAsked, management: async () => null })

@@ -14,6 +14,7 @@ import { systemClock } from '../base/clock.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { adoptArrival } from '../db/arrival.ts'
 import { partialOf, refuseTarget, writeBackup } from '../db/backup.ts'
+import { prepareArrival } from '../db/restore.ts'
 import { eventsOf } from './backup.ts'
 import { rowsOf } from './check.ts'
 import { databaseFile, withoutServer } from './control.ts'
@@ -67,12 +68,15 @@ async function newPassphrase(): Promise<string> {
 export async function moveIn(config: Config, file: string, options: Options): Promise<number> {
   const { dataDir } = config
   const path = resolve(file)
-  const blob = Bun.file(path)
-  if (!(await blob.exists())) throw new OperatorError(`there is no file ${path}`)
+  if (!(await Bun.file(path).exists())) throw new OperatorError(`there is no file ${path}`)
   openDataDir(dataDir)
   return withoutServer(config, async () => {
     const passphrase = await readPassphrase(options.passphraseFile, 'known')
-    const { npub, check, events } = await stageArrival(config, blob, passphrase)
+    const { npub, check, events } = await stageArrival(
+      config,
+      { file: path, passphrase },
+      prepareArrival,
+    )
     adoptArrival(dataDir)
     console.log(
       `${databasePath(dataDir)}: the service of ${npub}, checked: ${rowsOf(check)}${eventsOf(events)}`,

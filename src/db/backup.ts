@@ -108,13 +108,16 @@ function createEmpty(path: string): void {
   ownLikeDirectory(path)
 }
 
-function asOperatorError(cause: unknown, target: string): unknown {
+/** The line for the operator about a file that could not be written. Other causes stay as they are. */
+export function asOperatorError(cause: unknown, target: string): unknown {
   if (cause instanceof OperatorError || !(cause instanceof Error) || !('code' in cause)) {
     return cause
   }
   if (!(cause instanceof SQLiteError) && !('syscall' in cause)) return cause
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(String(cause.code))) {
+  const code = String(cause.code)
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
     return new OperatorError('the database is damaged: "cuponera check" says where')
   }
-  return new OperatorError(`cannot write ${target}: ${String(cause.code)}`)
+  const full = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(code)
+  return new OperatorError(`cannot write ${target}: ${code}`, full ? 'disk-full' : 'failed')
 }

@@ -3,17 +3,20 @@ import { OperatorError } from '../base/operator-error.ts'
 import { type BackupReport, partialOf, removePartial } from './backup.ts'
 import type { CheckReport } from './check.ts'
 import type { Job, Outcome } from './maintenance-worker.ts'
+import type { ArrivalJob, Arrived } from './restore.ts'
 
-type Maintenance = {
+export type Maintenance = {
   /** Throws OperatorError if too many jobs wait, and of the kind `stopping` after `stop`. */
   check(): Promise<CheckReport>
   /** `target` is an absolute path. Throws OperatorError if it cannot be written. */
   backup(target: string, force: boolean): Promise<BackupReport>
+  /** As `prepareArrival`. */
+  arrival(job: ArrivalJob): Promise<Arrived>
   /** Abort the running job and the waiting ones. */
   stop(): void
 }
 
-/** Checks and backups of a running server: one job at a time, each in its own thread. */
+/** Checks, backups and arrivals of a running server: one job at a time, each in its own thread. */
 export function createMaintenance(source: string): Maintenance {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
@@ -51,6 +54,7 @@ export function createMaintenance(source: string): Maintenance {
         removePartial(partial)
       }
     },
+    arrival: (job) => enqueue<Arrived>({ kind: 'arrival', ...job }),
     stop() {
       stopped = true
       giveUp?.()
@@ -69,7 +73,9 @@ async function runInWorker(job: Job, started: (stop: () => void) => void): Promi
   try {
     const outcome = await promise
     if ('done' in outcome) return outcome.done
-    if ('refused' in outcome) throw new OperatorError(outcome.refused)
+    if ('refused' in outcome) {
+      throw new OperatorError(outcome.refused.message, outcome.refused.kind)
+    }
     const { message, code } = outcome.failed
     throw Object.assign(new Error(message), { code })
   } finally {

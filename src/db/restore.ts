@@ -11,9 +11,11 @@ import {
 import { dirname } from 'node:path'
 import { ownLikeDirectory, syncDirectory, syncFile } from '../base/durable.ts'
 import { OperatorError } from '../base/operator-error.ts'
+import { asOperatorError } from './backup.ts'
 import { type CheckReport, checkDatabase, noPause } from './check.ts'
 import { openForReading, type Pins, readPins } from './inspect.ts'
 import { couponSchema, migrate } from './migrations.ts'
+import { type MoveHeader, openMove } from './move-file.ts'
 import { unpackRelay } from './relay-snapshot.ts'
 import { openConnection } from './sqlite.ts'
 
@@ -51,18 +53,31 @@ export async function prepareRestore(
     return await checkCopy(path, file, (sql) => goBack(sql, now))
   } catch (cause) {
     discard(path)
-    throw cause
+    throw asOperatorError(cause, path)
   }
 }
 
+/** `passphrase`: as `sealMove` had it. `target`: path for the database of the file. */
+export type ArrivalJob = { file: string; passphrase: string; target: string }
+
+/** A checked service from another computer. `keys` are unchecked. */
+export type Arrived = Candidate & Pick<MoveHeader, 'keys'>
+
 /**
- * Upgrade and check the backup of a move, which `path` is a copy of. A move is no step back in time: the old service
- * was closed before the backup, so sessions and the counters of cards go on. Throws OperatorError.
+ * Decrypt the file of a move, and upgrade and check its database. A move is no step back in time: the old service was
+ * closed before the backup, so sessions and the counters of cards go on. Throws OperatorError; files may be left then.
  */
-export function prepareArrival(path: string): Promise<Candidate> {
-  return checkCopy(path, 'the database in the file', (sql) => {
-    sql.run("DELETE FROM facts WHERE name = 'moved'")
-  })
+export async function prepareArrival({ file, passphrase, target }: ArrivalJob): Promise<Arrived> {
+  try {
+    const { keys } = await openMove(Bun.file(file), passphrase, target)
+    ownLikeDirectory(target)
+    const candidate = await checkCopy(target, 'the database in the file', (sql) => {
+      sql.run("DELETE FROM facts WHERE name = 'moved'")
+    })
+    return { ...candidate, keys }
+  } catch (cause) {
+    throw asOperatorError(cause, target)
+  }
 }
 
 async function checkCopy(path: string, file: string, settle: Settle): Promise<Candidate> {
@@ -128,7 +143,7 @@ function upgrade(path: string, file: string, settle: Settle): void {
     connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
     connection.close()
   } catch (cause) {
-    if (!(cause instanceof SQLiteError)) throw cause
+    if (!(cause instanceof SQLiteError) || cause.code === 'SQLITE_FULL') throw cause
     throw new OperatorError(`${file} is not a sound database: ${cause.message}`)
   }
 }

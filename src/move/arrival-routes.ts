@@ -76,6 +76,7 @@ export function arrivalRoutes(move: MoveIn) {
             'move-not-allowed',
             'move-in-clear',
             'move-not-empty',
+            'disk-low',
           ],
         }),
       },

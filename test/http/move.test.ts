@@ -242,6 +242,29 @@ describe('only the person who runs the service moves it', () => {
 })
 
 describe('a service comes in', () => {
+  test('while its file is checked, others are answered', async () => {
+    const { url, code } = await startClosed()
+    const opened = await call(url, '/api/arrival', { body: { code } })
+    const headers = { 'X-Move-Ticket': opened.json.ticket }
+    // The cost of one try is that of a whole second of a thread.
+    const head = `age-encryption.org/v1\n-> scrypt ${'A'.repeat(22)} 18\n${'A'.repeat(43)}\n`
+    const body = `${head}--- ${'A'.repeat(43)}\n`
+    await fetch(`${url}/api/arrival/pieces?at=0`, { method: 'PUT', body, headers })
+    let tries = 0
+    let answered = 0
+    const finish = () => call(url, '/api/arrival/finish', { body: { passphrase }, headers })
+    const finished = finish().finally(() => {
+      tries = answered
+    })
+    while (tries === 0 && answered < 1000) {
+      expect((await call(url, '/livez')).status).toBe(200)
+      answered++
+      await Bun.sleep(10)
+    }
+    expectRefusal(await finished, 400, 'move-passphrase-wrong')
+    expect(tries).toBeGreaterThan(5)
+  })
+
   test('with the setup code alone, in order, from its own page, and only where nothing is', async () => {
     const server = await startClosed()
     const { url, code } = server

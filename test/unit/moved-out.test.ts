@@ -31,7 +31,7 @@ async function createMoved() {
     await tx.merchants.put({ ...caller, label: '', owner: true, createdAt: 1, expiresAt: null })
     await tx.facts.pin('moved', '17')
   })
-  const parts = { spend: async () => undefined, restart: () => undefined, opened }
+  const parts = { spend: async () => undefined, restart: () => undefined }
   return createMovedOut(runtime, parts)
 }
 
