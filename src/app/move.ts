@@ -1,5 +1,5 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { ownLikeDirectory, syncDirectory } from '../base/durable.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
@@ -165,10 +165,12 @@ function writeKeys(incoming: string, texts: KeyTexts): void {
   }
 }
 
-/** Remove the copy that the file was made from, which holds everything but the keys. */
+/** Remove the copy that the file was made from, which holds everything but the keys, and what a crash left of one. */
 export function removeMoveCopy(dataDir: string): void {
-  const path = moveCopyPath(dataDir)
-  if (existsSync(path)) rmSync(path)
+  const copy = basename(moveCopyPath(dataDir))
+  for (const name of readdirSync(dataDir)) {
+    if (name === copy || name.startsWith(`${copy}.`)) rmSync(join(dataDir, name))
+  }
 }
 
 function used(): OperatorError {

@@ -111,7 +111,10 @@ describe('a move by the pages', () => {
     const { nonce } = await mintOne(first.url, token, couponId)
     await begin(first.url, signer)
     await first.kill()
+    // A copy that the crash cut off.
+    writeFileSync(join(first.dataDir, 'move.db.partial-12345678-journal'), 'x')
     const server = await startClosed({ dataDir: first.dataDir })
+    expect(readdirSync(server.dataDir)).not.toContain('move.db.partial-12345678-journal')
     expectRefusal(await claim(server.url, nonce), 503, 'moved')
     expectRefusal(
       await call(server.url, '/api/move', { method: 'DELETE', signer: newSigner() }),
