@@ -8,6 +8,7 @@ import { call, newSigner, withKey } from '../support/client.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { closePanels, openCoupon } from '../support/panel-page.ts'
 import { pagesOf } from '../support/pdf.ts'
+import { pngOf } from '../support/pictures.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -48,6 +49,9 @@ async function printed(page: Page, format: 'a4' | 'a5', width: number) {
         .filter((part) => part instanceof HTMLElement).length,
   )
   const text = await paper.innerText()
+  const logo = await paper
+    .locator('.poster-logo')
+    .evaluate((image: HTMLImageElement) => [image.getAttribute('src'), image.naturalWidth])
   const sizes = await paper
     .locator('p')
     .evaluateAll((lines) => lines.map((line) => Number.parseFloat(getComputedStyle(line).fontSize)))
@@ -58,11 +62,15 @@ async function printed(page: Page, format: 'a4' | 'a5', width: number) {
   const pdf = await page.pdf({ preferCSSPageSize: true, path })
   const pages = pagesOf(pdf)
   await page.locator('.paper').waitFor({ state: 'detached' })
-  return { code, cut, text, smallest: Math.min(...sizes), pages }
+  return { code, cut, text, logo, smallest: Math.min(...sizes), pages }
 }
 
 test('a merchant hangs a poster, follows it, pauses it and takes it down', async () => {
   const { page, press, ask, dialog, id: couponId } = await openCoupon(server, { fields: terms })
+  const { json } = await ask('/api/pictures', { body: pngOf(300, 200, { shade: 90 }) })
+  const { hash } = json.picture
+  await ask('/api/shop', { method: 'PATCH', body: { name: 'Café Sol', picture: hash } })
+  await page.reload()
   await page.evaluate('window.print = () => {}')
   await page.getByRole('tab', { name: 'Afiche' }).click()
   await page.getByText('Este cupón no tiene afiche').waitFor()
@@ -103,13 +111,14 @@ test('a merchant hangs a poster, follows it, pauses it and takes it down', async
     ['a4', 186],
     ['a5', 132],
   ] as const) {
-    const { code, cut, text, smallest, pages } = await printed(page, format, width)
+    const { code, cut, text, logo, smallest, pages } = await printed(page, format, width)
     expect(code).toBe(`${server.url}/c/p/${poster.id}`)
     expect({ format, cut, pages }).toEqual({ format, cut: 0, pages: { count: 1, empty: [] } })
+    expect(logo).toEqual([`/api/pictures/${hash}`, 300])
     // Eight points, which a person reads at the counter.
     expect(smallest).toBeGreaterThanOrEqual(8 * (96 / 72) - 0.01)
     const due = [terms.name, terms.description, terms.rules.conditions, 'hasta $5.000']
-    const said = [...due, 'Un cupón por persona.', 'Escaneá', 'No vence']
+    const said = [...due, 'Café Sol', 'Un cupón por persona.', 'Escaneá', 'No vence']
     expect(said.filter((words) => !text.includes(words))).toEqual([])
     expect(text).not.toContain('npub')
   }

@@ -12,3 +12,8 @@ export async function loadPicture(path: string | null): Promise<HTMLImageElement
   )
   return Promise.race([loaded, new Promise<null>((resolve) => setTimeout(resolve, waitMs, null))])
 }
+
+/** The path of a picture that loads soon; else null, so that no paper waits for it or shows it broken. */
+export async function loadedPath(path: string | null): Promise<string | null> {
+  return (await loadPicture(path)) ? path : null
+}

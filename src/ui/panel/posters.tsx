@@ -18,7 +18,7 @@ import { say } from '../parts/toast.tsx'
 import { momentAfter } from '../words/format.ts'
 import { postersWords as t } from '../words/posters.ts'
 import { failureText } from '../words/signer.ts'
-import { ownName } from './own-shop.ts'
+import { ownLogo, ownName } from './own-shop.ts'
 import { stateOf } from './poster-draft.ts'
 import { PosterForm } from './poster-form.tsx'
 import { useReload } from './reload.ts'
@@ -134,7 +134,14 @@ function Hung({ poster, coupon, onChanged, onEdit, onGone }: HungProps) {
     say(t(copied ? 'copied' : 'uncopied'), copied ? 'good' : 'wait')
   }
   const print = (format: 'a4' | 'a5') =>
-    printPoster({ format, poster, coupon, shop: ownName(), wifi: wifiForPrint() })
+    void printPoster({
+      format,
+      poster,
+      coupon,
+      shop: ownName(),
+      logo: ownLogo(),
+      wifi: wifiForPrint(),
+    })
   return (
     <section class="sheet poster" aria-label={label ?? t('name')}>
       <div class="qr-box small-qr">

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import { createPortal } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Definition, Poster } from '../../client/models.ts'
+import { loadedPath } from '../browser/load-picture.ts'
 import { linkReach, posterLink } from '../browser/share.ts'
 import { benefitText, plainBenefitText, shownName } from '../words/benefit-text.ts'
 import { commonWords } from '../words/common.ts'
@@ -20,13 +21,15 @@ type Job = {
   poster: Poster
   coupon: Definition
   shop: string | null
+  /** The path of its logo, or null. */
+  logo: string | null
   wifi: PrintedWifi | null
 }
 
 const job = signal<Job | null>(null)
 
-export function printPoster(next: Job): void {
-  job.value = next
+export async function printPoster(next: Job): Promise<void> {
+  job.value = { ...next, logo: await loadedPath(next.logo) }
 }
 
 /** The poster on its paper, which only a printer shows. */
@@ -55,7 +58,7 @@ export function PosterRoom() {
   )
 }
 
-function PosterPaper({ poster, coupon, shop, wifi }: Job) {
+function PosterPaper({ poster, coupon, shop, logo, wifi }: Job) {
   const { name, description, benefit, expiresAt, rules } = coupon
   const title = shownName(name, benefit)
   const fine = [
@@ -68,6 +71,7 @@ function PosterPaper({ poster, coupon, shop, wifi }: Job) {
   ]
   return (
     <section class="poster-sheet">
+      {logo !== null && <img class="poster-logo" src={logo} alt="" decoding="sync" />}
       {shop !== null && <p class="poster-shop">{shop}</p>}
       <p class="poster-name">{title}</p>
       {title !== plainBenefitText(benefit) && <p class="poster-benefit">{benefitText(benefit)}</p>}

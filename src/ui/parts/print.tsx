@@ -3,7 +3,7 @@ import { createPortal } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ShownRules } from '../../client/voucher-rules.ts'
 import type { Benefit } from '../../coupons/benefit.ts'
-import { loadPicture } from '../browser/load-picture.ts'
+import { loadedPath } from '../browser/load-picture.ts'
 import { couponLink, linkReach } from '../browser/share.ts'
 import { knownLogo, nameSoon } from '../state/merchant-names.ts'
 import { benefitText, plainBenefitText, shownName } from '../words/benefit-text.ts'
@@ -48,8 +48,7 @@ export async function printVouchers(
 ): Promise<void> {
   const [first] = vouchers
   const shop = first ? await nameSoon(first.npub) : null
-  const path = first ? knownLogo(first.npub) : null
-  const logo = (await loadPicture(path)) ? path : null
+  const logo = await loadedPath(first ? knownLogo(first.npub) : null)
   job.value = { format, vouchers, shop, logo, wifi: format === 'a4' ? null : wifi }
 }
 
