@@ -59,7 +59,8 @@ export function mintBatch(
   store: TextStore,
 ): Promise<BatchIssued> {
   const send = (key: string) => sendParts(session, batched, key)
-  return once(`mint:${batched.couponId}`, JSON.stringify(batched), send, store)
+  // Not the place of `mintOne`: a single voucher meanwhile would take the key of parts whose codes nobody has yet.
+  return once(`mint-batch:${batched.couponId}`, JSON.stringify(batched), send, store)
 }
 
 /** Each part has a key of its own, made from that of the whole, which is stored until all parts are answered. */

@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
 import { ApiError } from '../../src/client/api-error.ts'
-import { mintBatch, partsOf } from '../../src/client/mint.ts'
+import { mintBatch, mintOne, partsOf } from '../../src/client/mint.ts'
 import type { Session } from '../../src/client/session.ts'
 import type { TextStore } from '../../src/client/texts.ts'
 
@@ -74,6 +74,16 @@ test('a lost answer is fetched with the key of its part, and nothing is issued t
   expect(sent.slice(first.length, first.length + 2).map(({ key }) => key)).toEqual(first)
   expect(new Set(vouchers.map(({ nonce }) => nonce)).size).toBe(500)
   expect(answers.size).toBe(partsOf(labels).length)
+})
+
+test('a single voucher meanwhile leaves the key of a batch whose answer was lost', async () => {
+  fate = (at) => (at === 2 ? 'lost' : 'answered')
+  await expect(issue()).rejects.toBeInstanceOf(ApiError)
+  const first = sent.map(({ key }) => key)
+  await mintOne(session, 'c', store)
+  await issue()
+  expect(sent.slice(first.length + 1, first.length + 3).map(({ key }) => key)).toEqual(first)
+  expect(texts.size).toBe(0)
 })
 
 test('a refusal in the middle gives the codes that were issued, since nobody can ask for them again', async () => {
