@@ -52,6 +52,8 @@ const files: [string, string | string[]][] = [
   ['"Pérez; ""la"" Ana","11"\n"dos\nlíneas",', ['Pérez, "la" Ana; 11', 'dos líneas']],
   ['Ana\nBeto', ['Ana', 'Beto']],
   ['Nombre\n"sin cierre', ['sin cierre']],
+  ['sep=,\r\nApellido y nombre:,Tel.\r\n"Pérez; Ana",11', ['Pérez, Ana; 11']],
+  ["Cliente\n'＝Ana", ['＝Ana']],
   ['', 'empty'],
   ['nombre;teléfono\n;\n', 'empty'],
   ['Teléfono\n1123456789', 'nameless'],
@@ -70,6 +72,11 @@ test('files in the code page of Windows and in UTF-16 keep their accents', () =>
   expect(linesOf(Uint8Array.from([0x4e, 0x75, 0xf1, 0x65, 0x7a]))).toEqual(['Nuñez'])
   const wide = Buffer.from('\ufeffNombre\tTel\nNuñez\t11', 'utf16le')
   expect(linesOf(wide)).toEqual(['Nuñez; 11'])
+})
+
+test('a workbook or a picture is no list, whatever names its bytes would make', () => {
+  const workbook = [0x50, 0x4b, 0x03, 0x04, 0x14, 0x00, 0x41, 0x6e, 0x61, 0x0a, 0xe9]
+  expect(linesOf(Uint8Array.from(workbook))).toBe('kind')
 })
 
 test('a hostile file is read in a time that grows with its length', () => {

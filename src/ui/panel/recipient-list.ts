@@ -9,7 +9,7 @@ export type Recipient = { name: string; phone: Phone | null }
 /** A line that gives no recipient, with its number in the text. */
 export type WrongLine = { line: number; why: 'nameless' | 'long' | 'signs' | 'phone' | 'area' }
 /** The reason why a file gives no list. */
-export type WrongFile = 'large' | 'many' | 'empty' | 'nameless'
+export type WrongFile = 'large' | 'kind' | 'many' | 'empty' | 'nameless'
 
 /** A file of the largest list is a quarter of this. */
 export const fileBytesMax = 200 * 1024
@@ -46,17 +46,29 @@ function parseLine(line: string): Recipient | WrongLine['why'] {
   return phone === 'area' ? 'area' : 'phone'
 }
 
-const nameTitles = ['destinatario', 'nombre', 'cliente', 'etiqueta', 'recipient', 'name', 'label']
-const phoneTitles = ['telefono', 'whatsapp', 'celular', 'movil', 'phone', 'mobile', 'tel']
+const nameTitles = [
+  ...['destinatario', 'nombre', 'cliente', 'etiqueta', 'recipient', 'name', 'label'],
+  ...['nombre y apellido', 'apellido y nombre', 'nombre completo', 'full name'],
+]
+const phoneTitles = [
+  ...['telefono', 'whatsapp', 'celular', 'movil', 'phone', 'mobile', 'tel'],
+  ...['numero de telefono', 'phone number'],
+]
 
 /** Read a CSV file into lines for `parseRecipientLines`. Without titles, its columns are name and phone. */
 export function parseRecipientFile(bytes: Uint8Array): { lines: string[] } | WrongFile {
   if (bytes.length > fileBytesMax) return 'large'
   const text = textOf(bytes)
-  const rows = csvRows(text, separatorOf(text)).filter((row) => row.some((cell) => cell !== ''))
+  // A workbook, a picture or a PDF: its bytes would make names, too.
+  if (text.includes('\0')) return 'kind'
+  const [begin = '', declared] = /^"?sep=(.)"?(?:\r\n|\r|\n)/i.exec(text) ?? []
+  const list = text.slice(begin.length)
+  const rows = csvRows(list, declared ?? separatorOf(list)).filter((row) =>
+    row.some((cell) => cell !== ''),
+  )
   const [first] = rows
   if (!first) return 'empty'
-  const titles = first.map(plainText)
+  const titles = first.map((title) => plainText(title).replace(/[\s:.*]+$/, ''))
   const columnOf = (known: string[]) => titles.findIndex((title) => known.includes(title))
   const titled = { name: columnOf(nameTitles), phone: columnOf(phoneTitles) }
   const hasTitles = titled.name >= 0 || titled.phone >= 0
@@ -124,7 +136,7 @@ function csvRows(text: string, separator: string): string[][] {
 /** A cell in a line of its own kind, without the apostrophe by which an export keeps it from being run. */
 function cleaned(cell: string): string {
   return cell
-    .replace(/^'(?=[=+\-@])/, '')
+    .replace(/^'(?=[=+\-@＝＋－＠])/, '')
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .replaceAll(';', ',')
     .trim()

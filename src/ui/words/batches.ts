@@ -25,6 +25,10 @@ export const batchWords = createWords(
       'Ese archivo es muy grande: hasta 200 KB.',
       'That file is too large: up to 200 KB.',
     ],
+    'many.file.kind': [
+      'Ese archivo no es una planilla CSV. Abrilo con tu programa de planillas, guardalo como CSV y elegí ese.',
+      'That file is not a CSV spreadsheet. Open it in your spreadsheet program, save it as CSV and choose that one.',
+    ],
     'many.file.many': [
       'Esa planilla tiene más de 500 filas. Partila en dos.',
       'That spreadsheet has more than 500 rows. Split it in two.',
