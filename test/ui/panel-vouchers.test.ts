@@ -1,8 +1,9 @@
 /** Vouchers in the panel: issued, handed over, followed, voided; and codes that nobody has yet. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
 import { typedGroups } from '../../src/client/typed-code.ts'
 import { closeBrowser, qrInPicture, visit } from '../support/browser.ts'
-import { call, newKey } from '../support/client.ts'
+import { call, newKey, withKey } from '../support/client.ts'
 import { shownAddress } from '../support/merchant-page.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { expectToast } from '../support/page-states.ts'
@@ -107,8 +108,8 @@ test('a voucher is followed through its chain, and voided at its end', async () 
     body: { nonce: nonces[0] },
     headers: { 'Idempotency-Key': newKey() },
   })
-  await main().getByText('Pasó a otra mano').waitFor()
-  const row = page.getByRole('row').filter({ hasText: 'Pasó a otra mano' })
+  await main().getByText('Cambió de manos').waitFor()
+  const row = page.getByRole('row').filter({ hasText: 'Cambió de manos' })
   await row.getByRole('button', { name: 'Seguir' }).click()
   await dialog().getByText('Sin usar', { exact: true }).waitFor()
   await checkEveryWidth(page, 'panel-chain')
@@ -144,6 +145,43 @@ test('all open vouchers are voided by the red button, which asks to type a word'
   expect(await statusOf(nonces[0] ?? '')).toBe('voided')
 })
 
+/** Hold the next request to such an address until `release`. */
+async function holdNext(page: Page, address: string) {
+  const asked = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  await page.route(
+    address,
+    async (route) => {
+      asked.resolve()
+      await released.promise
+      await route.continue()
+    },
+    { times: 1 },
+  )
+  return { asked: asked.promise, release: released.resolve }
+}
+
+test('rows that arrive after a search began do not mix with those that it found', async () => {
+  const { page, press, main, ask, id } = await openCoupon(server, { fields: { maxUses: null } })
+  const labels = Array.from({ length: 60 }, (_, at) => `${at % 2 ? 'Ana' : 'Beto'} ${at}`)
+  const body = { couponId: id, batch: { name: 'Feria' }, count: labels.length, labels }
+  expect((await ask('/api/coupons/mint', { body, ...withKey() })).status).toBe(200)
+  const rows = main().locator('.table tbody tr')
+  await main().getByRole('button', { name: 'Ver más' }).waitFor()
+  const late = await holdNext(page, `**/api/coupons/${id}/mints?*cursor=*`)
+  await press('Ver más')
+  await late.asked
+  await page.getByLabel('Buscar un destinatario').fill('ana')
+  await press('Buscar')
+  await main().getByText('Beto').first().waitFor({ state: 'detached' })
+  const answered = page.waitForResponse((response) => response.url().includes('cursor='))
+  late.release()
+  await answered
+  await page.evaluate('new Promise((resolve) => setTimeout(resolve))')
+  expect(await rows.count()).toBe(30)
+  expect(await rows.filter({ hasText: 'Ana' }).count()).toBe(30)
+})
+
 test('a lost answer is requested again and costs no coupon', async () => {
   const { page, press, main, stored } = await openCoupon(server)
   // The service issues it, and the answer never comes.
@@ -155,7 +193,13 @@ test('a lost answer is requested again and costs no coupon', async () => {
   await page.getByText('No pudimos hablar con el servicio').waitFor()
   await checkEveryWidth(page, 'panel-lost-answer')
   await page.unroute('**/api/coupons/mint')
+  const late = await holdNext(page, '**/api/coupons/mint')
   await press('Probar de nuevo')
+  await late.asked
+  // A code on its way would be issued and never seen.
+  await page.goBack()
+  await page.keyboard.press('Escape')
+  late.release()
   await page.getByRole('img', { name: 'Código QR del cupón' }).waitFor()
   // Nobody has this code yet, so leaving asks.
   await page.keyboard.press('Escape')

@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks'
 import { clientLimits } from '../../base/limits-client.ts'
 import { listBatches } from '../../client/management.ts'
 import type { Batch, Definition } from '../../client/models.ts'
-import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Notice } from '../parts/notice.tsx'
@@ -10,37 +9,22 @@ import { say } from '../parts/toast.tsx'
 import { batchWords as t } from '../words/batches.ts'
 import { moment, number } from '../words/format.ts'
 import { failureText } from '../words/signer.ts'
-import { useReload } from './reload.ts'
+import { useRows } from './rows.ts'
 import { session, voidBatch } from './state.ts'
 
 const figures = ['issued', 'open', 'claimed', 'expired', 'voided'] as const
 
 /** The batches of a coupon with their figures, newest first. */
 export function Batches({ coupon }: { coupon: Definition }) {
-  const [batches, setBatches] = useState<readonly Batch[] | null>(null)
-  const [next, setNext] = useState<string | null>(null)
   const [voiding, setVoiding] = useState<Batch | null>(null)
-  const { busy, failure: loadFailure, attempt } = useAttempt()
-  const reloadFailure = useReload(coupon.id, async () => {
-    // As many rows as were shown: a reload must not take away rows that somebody reads.
-    const found = await gather(coupon.id, null, batches?.length ?? 0)
-    return () => {
-      setBatches(found.rows)
-      setNext(found.next)
-    }
-  })
-  const failure = reloadFailure ?? loadFailure
-  const more = () =>
-    void attempt(async () => {
-      const found = await gather(coupon.id, next, 0)
-      setBatches([...(batches ?? []), ...found.rows])
-      setNext(found.next)
-    })
+  const { rows, more, busy, failure } = useRows(coupon.id, 1, (start, wanted) =>
+    gather(coupon.id, start, wanted),
+  )
   return (
     <div class="stack">
-      {batches === null && failure === null && <p class="soft">{t('loading')}</p>}
-      {batches?.length === 0 && <p class="soft">{t('batches.empty')}</p>}
-      {batches !== null && batches.length > 0 && (
+      {rows === null && failure === null && <p class="soft">{t('loading')}</p>}
+      {rows?.length === 0 && <p class="soft">{t('batches.empty')}</p>}
+      {rows !== null && rows.length > 0 && (
         <table class="table">
           <thead>
             <tr>
@@ -55,14 +39,14 @@ export function Batches({ coupon }: { coupon: Definition }) {
             </tr>
           </thead>
           <tbody>
-            {batches.map((batch) => (
+            {rows.map((batch) => (
               <Row key={batch.id} batch={batch} onVoid={() => setVoiding(batch)} />
             ))}
           </tbody>
         </table>
       )}
       {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
-      {next !== null && (
+      {more && (
         <Button busy={busy} onClick={more}>
           {t('issued.more')}
         </Button>

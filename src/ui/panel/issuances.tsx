@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks'
 import { clientLimits } from '../../base/limits-client.ts'
 import { listIssuances } from '../../client/management.ts'
 import type { Definition, Issuance } from '../../client/models.ts'
-import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Empty } from '../parts/empty.tsx'
@@ -15,7 +14,7 @@ import { Chain } from './chain.tsx'
 import { IssuanceTools } from './issuance-tools.tsx'
 import { issuerText } from './issuer-text.ts'
 import { matchesWords } from './plain-text.ts'
-import { useReload } from './reload.ts'
+import { useRows } from './rows.ts'
 import { session, voidVoucher } from './state.ts'
 import { toneOf } from './tones.ts'
 
@@ -24,45 +23,23 @@ const shownAtOnce = 25
 
 /** The vouchers of a coupon, by handle: their nonces would let anybody redeem them. */
 export function Issuances({ coupon }: { coupon: Definition }) {
-  const [issuances, setIssuances] = useState<readonly Issuance[] | null>(null)
-  const [next, setNext] = useState<string | null>(null)
   const [sought, setSought] = useState('')
   const [voiding, setVoiding] = useState<Issuance | null>(null)
   const [followed, setFollowed] = useState<Issuance | null>(null)
-  const { busy, failure: loadFailure, attempt } = useAttempt()
-  const reloadFailure = useReload(`${coupon.id} ${sought}`, async () => {
-    // As many rows as were shown: a reload must not take away rows that somebody reads.
-    const found = await gather(
-      coupon.id,
-      sought,
-      null,
-      Math.max(shownAtOnce, issuances?.length ?? 0),
-    )
-    return () => {
-      setIssuances(found.rows)
-      setNext(found.next)
-    }
-  })
-  const failure = reloadFailure ?? loadFailure
+  const { rows, replace, more, busy, failure } = useRows(
+    `${coupon.id} ${sought}`,
+    shownAtOnce,
+    (start, wanted) => gather(coupon.id, sought, start, wanted),
+  )
 
-  const more = () =>
-    void attempt(async () => {
-      const found = await gather(coupon.id, sought, next, shownAtOnce)
-      setIssuances([...(issuances ?? []), ...found.rows])
-      setNext(found.next)
-    })
-  // One row changes; loading the list again could move the others under the finger.
-  const replace = (changed: Issuance) =>
-    setIssuances(issuances?.map((one) => (one.handle === changed.handle ? changed : one)) ?? null)
-
-  if (issuances === null) {
+  if (rows === null) {
     return failure === null ? (
       <p class="soft">{t('loading')}</p>
     ) : (
       <Notice tone="bad">{failureText(failure)}</Notice>
     )
   }
-  if (issuances.length === 0 && sought === '') {
+  if (rows.length === 0 && sought === '') {
     return (
       <Empty icon="ticket" title={t('issued.empty')}>
         <p>{t('issued.empty.why')}</p>
@@ -70,17 +47,17 @@ export function Issuances({ coupon }: { coupon: Definition }) {
     )
   }
   // Most shops name nobody, and a card of a phone has no room for an empty line.
-  const named = issuances.some(({ label }) => label !== undefined)
+  const named = rows.some(({ label }) => label !== undefined)
   return (
     <div class="stack">
       <IssuanceTools
         coupon={coupon}
-        searched={named || sought !== '' || next !== null}
+        searched={named || sought !== '' || more !== null}
         onSearch={setSought}
       />
-      {issuances.length === 0 && <p class="soft">{t('issued.none')}</p>}
+      {rows.length === 0 && <p class="soft">{t('issued.none')}</p>}
       <p class="soft small">{t('issued.handle.hint')}</p>
-      <table class="table" hidden={issuances.length === 0}>
+      <table class="table" hidden={rows.length === 0}>
         <thead>
           <tr>
             <th scope="col">{t('issued.handle')}</th>
@@ -92,7 +69,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
           </tr>
         </thead>
         <tbody>
-          {issuances.map((one) => (
+          {rows.map((one) => (
             <Row
               key={one.handle}
               issuance={one}
@@ -104,7 +81,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
         </tbody>
       </table>
       {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
-      {next !== null && (
+      {more && (
         <Button busy={busy} onClick={more}>
           {t('issued.more')}
         </Button>
@@ -117,7 +94,8 @@ export function Issuances({ coupon }: { coupon: Definition }) {
           onClose={() => setVoiding(null)}
           onConfirm={async () => {
             // This voucher only: the chain is voided from its own dialog.
-            replace(await voidVoucher(coupon.id, voiding.handle, false))
+            const { handle } = voiding
+            replace((one) => one.handle === handle, await voidVoucher(coupon.id, handle, false))
             say(t('issued.voided'))
             setVoiding(null)
           }}

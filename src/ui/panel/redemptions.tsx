@@ -11,8 +11,9 @@ import { benefitText, shownName } from '../words/benefit-text.ts'
 import { momentInTable, money, short } from '../words/format.ts'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
+import { endOf, startOf } from './days.ts'
 import { paidOf, redemptionTable } from './redemption-table.ts'
-import { useReload } from './reload.ts'
+import { useRows } from './rows.ts'
 import { saveCsv } from './save-csv.ts'
 import { session } from './state.ts'
 import { tillOf } from './till-text.ts'
@@ -25,27 +26,12 @@ const shownAtOnce = 50
 /** The redemptions, newest first, with filters and an export. */
 export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
   const [filter, setFilter] = useState<Filter>(everything)
-  const [rows, setRows] = useState<readonly Redemption[] | null>(null)
-  const [next, setNext] = useState<string | null>(null)
-  const loading = useAttempt()
+  const list = useRows(JSON.stringify(filter), shownAtOnce, (start, wanted) =>
+    gather(filter, start, wanted),
+  )
   const exporting = useAttempt()
-  const reloadFailure = useReload(JSON.stringify(filter), async () => {
-    // As many rows as were shown: a reload must not take away rows that somebody reads.
-    const wanted = Math.max(shownAtOnce, rows?.length ?? 0)
-    const found = await gather(filter, null, wanted)
-    return () => {
-      setRows(found.rows)
-      setNext(found.next)
-    }
-  })
-  const failure = reloadFailure ?? loading.failure ?? exporting.failure
-
-  const more = () =>
-    void loading.attempt(async () => {
-      const found = await gather(filter, next, shownAtOnce)
-      setRows([...(rows ?? []), ...found.rows])
-      setNext(found.next)
-    })
+  const { rows, more } = list
+  const failure = list.failure ?? exporting.failure
   const save = () =>
     void exporting.attempt(async () => {
       // All that match, not only the rows on the screen.
@@ -92,11 +78,11 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
       {rows !== null && rows.length > 0 && (
         <>
           <p class="soft small">{t('issued.handle.hint')}</p>
-          <Rows rows={rows} />
+          <Table rows={rows} />
         </>
       )}
-      {next !== null && (
-        <Button busy={loading.busy} onClick={more}>
+      {more && (
+        <Button busy={list.busy} onClick={more}>
           {t('issued.more')}
         </Button>
       )}
@@ -104,7 +90,7 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
   )
 }
 
-function Rows({ rows }: { rows: readonly Redemption[] }) {
+function Table({ rows }: { rows: readonly Redemption[] }) {
   // Most shops name nobody, and a card of a phone has no room for an empty line.
   const named = rows.some(({ label }) => label !== undefined)
   return (
@@ -152,7 +138,7 @@ function paidText(row: Redemption): string {
 /** Load pages until enough rows match. The service has no filters here, so this page filters. */
 async function gather(filter: Filter, start: string | null, wanted: number) {
   const from = filter.from === '' ? 0 : startOf(filter.from)
-  const to = filter.to === '' ? Number.POSITIVE_INFINITY : startOf(filter.to) + 86_400
+  const to = filter.to === '' ? Number.POSITIVE_INFINITY : endOf(filter.to)
   const rows: Redemption[] = []
   let cursor = start
   do {
@@ -162,16 +148,10 @@ async function gather(filter: Filter, start: string | null, wanted: number) {
     cursor = page.next
     for (const row of page.redemptions) {
       const here = filter.couponId === '' || row.couponId === filter.couponId
-      if (here && row.claimedAt >= from && row.claimedAt < to) rows.push(row)
+      if (here && row.claimedAt >= from && row.claimedAt <= to) rows.push(row)
     }
     // Pages are newest first, so all that follow are before the period.
     if ((page.redemptions.at(-1)?.claimedAt ?? 0) < from) cursor = null
   } while (cursor !== null && rows.length < wanted)
   return { rows, next: cursor }
-}
-
-/** The first second of a day on the clock of this device. */
-function startOf(day: string): number {
-  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
-  return new Date(year, month - 1, date).getTime() / 1000
 }
