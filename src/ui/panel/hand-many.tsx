@@ -25,9 +25,7 @@ export function HandMany({ coupon, onClose }: Props) {
   const [vouchers, setVouchers] = useState<readonly Handed[]>([])
   const [rest, setRest] = useState<string | null>(null)
   const { busy, failure, attempt } = useAttempt()
-  const guard = useGuard(vouchers, onClose)
-  // Codes on their way would be issued and never seen.
-  const close = () => void (busy || guard.close())
+  const guard = useGuard(vouchers, busy, onClose)
   const issue = ({ name, count, recipients }: AskedBatch) =>
     void attempt(async () => {
       const labels = recipients.map((one) => one.name)
@@ -47,7 +45,7 @@ export function HandMany({ coupon, onClose }: Props) {
     })
   if (vouchers.length === 0) {
     return (
-      <Dialog title={t('many.title')} onClose={close}>
+      <Dialog title={t('many.title')} onClose={guard.close}>
         <div class="stack">
           <CouponCard coupon={{ ...coupon, image: shownPath(coupon) }} color={ownColor()} />
           <BatchForm busy={busy} failure={failure} onIssue={issue} />
@@ -56,7 +54,7 @@ export function HandMany({ coupon, onClose }: Props) {
     )
   }
   return (
-    <Dialog title={t('hand.many.title', { n: vouchers.length })} roomy onClose={close}>
+    <Dialog title={t('hand.many.title', { n: vouchers.length })} roomy onClose={guard.close}>
       {rest !== null && <Notice tone="bad">{rest}</Notice>}
       <Given vouchers={vouchers} onGiven={guard.onGiven} onTrial={null}>
         <Button

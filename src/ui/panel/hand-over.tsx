@@ -22,18 +22,16 @@ export function HandOver({ coupon, onClose }: Props) {
   // Before the first redemption a merchant tries it out, on this device.
   const [trial] = useState(() => overview.value?.coupons.every((one) => one.claimed === 0))
   const { busy, failure, attempt } = useAttempt()
-  const guard = useGuard(vouchers, onClose)
+  const guard = useGuard(vouchers, busy, onClose)
 
   const issue = () =>
     void attempt(async () => {
       setVouchers([await mint(coupon.id)])
     })
   useEffect(issue, [])
-  // A code on its way would be issued and never seen.
-  const close = () => void (busy || guard.close())
   if (vouchers.length === 0) {
     return (
-      <Dialog title={t('hand.title')} roomy onClose={close}>
+      <Dialog title={t('hand.title')} roomy onClose={guard.close}>
         <div class="stack">
           <CouponCard coupon={{ ...coupon, image: shownPath(coupon) }} color={ownColor()} />
           {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
@@ -47,7 +45,7 @@ export function HandOver({ coupon, onClose }: Props) {
   // One is primary: where phones open no link, the picture; before the first redemption, the trial.
   const done = trial || linkReach() !== 'public' ? 'plain' : 'primary'
   return (
-    <Dialog title={t('hand.title')} roomy onClose={close}>
+    <Dialog title={t('hand.title')} roomy onClose={guard.close}>
       <Given
         vouchers={vouchers}
         onGiven={guard.onGiven}

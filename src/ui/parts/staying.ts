@@ -1,11 +1,15 @@
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /**
  * While `holds`, going back asks first, and so does the browser before the page is closed or reloaded. For
  * codes that cannot be shown again.
  */
 export function useStaying(holds: boolean, ask: () => void): void {
-  useEffect(() => {
+  // The newest closure: the page may have changed since it began to hold.
+  const latest = useRef(ask)
+  latest.current = ask
+  // Not a passive effect: Back could come before it runs.
+  useLayoutEffect(() => {
     if (!holds) return
     const warn = (event: BeforeUnloadEvent) => event.preventDefault()
     const here = location.href
@@ -15,7 +19,7 @@ export function useStaying(holds: boolean, ask: () => void): void {
       // A click on a link changed the address: return to ours first.
       if (location.href !== here) stay()
       stay()
-      ask()
+      latest.current()
     }
     stay()
     window.addEventListener('beforeunload', warn)
