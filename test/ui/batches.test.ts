@@ -31,6 +31,11 @@ test('a batch is issued to the people of a file, each code shows its person, and
   await page.evaluate('window.print = () => {}')
   await press('Emitir varios')
   await page.getByText('Poner un nombre a cada uno').click()
+  // An error in a closed part would be found by nobody.
+  await page.getByLabel('Para quién es cada uno').fill('Ana; casa')
+  await page.getByText('Poner un nombre a cada uno').click()
+  await press('Emitir 1 con nombre')
+  await dialog().getByText('Línea 1: ese teléfono no puede ser').waitFor()
   const csv =
     '\ufeff"Destinatario";"Teléfono"\r\n"Ana";"11 2345-6789"\r\n"Beto";"casa"\r\n"Caro";\r\n'
   await dialog()

@@ -5,6 +5,7 @@ import { isPlainName } from '../../base/words.ts'
 import { Button } from '../parts/button.tsx'
 import { Field, TextArea } from '../parts/field.tsx'
 import { FileButton } from '../parts/file-button.tsx'
+import { Fold } from '../parts/fold.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { batchWords as t } from '../words/batches.ts'
 import { day } from '../words/format.ts'
@@ -39,6 +40,7 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
   // Checked here as well, since the field takes any text.
   const sensible = Number.isInteger(wanted) && wanted >= 1 && wanted <= clientLimits.mintCountMax
   const nameRight = isBatchName(name)
+  const listWrong = tried ? listError(wrongs, people) : null
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const right = sensible && nameRight && wrongs.length === 0
@@ -69,8 +71,7 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
           error={tried && !sensible ? t('many.wrong') : null}
         />
       )}
-      <details>
-        <summary>{t('many.names')}</summary>
+      <Fold summary={t('many.names')} wrong={listWrong !== null}>
         <div class="stack">
           <TextArea
             label={t('many.list')}
@@ -81,7 +82,7 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
               setTried(false)
               setList(text)
             }}
-            error={tried ? listError(wrongs, people) : null}
+            error={listWrong}
           />
           <FileButton
             icon="list"
@@ -91,7 +92,7 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
           />
           {wrongFile !== null && <Notice tone="bad">{t(`many.file.${wrongFile}`)}</Notice>}
         </div>
-      </details>
+      </Fold>
       <Field
         label={t('many.batch')}
         hint={t('many.batch.hint', { name: named })}

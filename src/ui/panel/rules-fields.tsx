@@ -1,7 +1,8 @@
-import { useId, useState } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 import { clientLimits } from '../../base/limits-client.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Field, TextArea } from '../parts/field.tsx'
+import { Fold } from '../parts/fold.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { couponWords as t } from '../words/coupons.ts'
 import { weekday, zoneText } from '../words/rules-text.ts'
@@ -19,17 +20,17 @@ type Props = {
 
 /** The rules that the service enforces: start, hours, minimum purchase, and a text. Folded while there are none. */
 export function RulesFields({ rules, wrongs, onChange }: Props) {
-  const [open, setOpen] = useState(rules !== emptyRules && hasSome(rules))
   const wrong = (path: string) => {
     const key = wrongs[`rules.${path}`]
     return key ? t(key) : null
   }
   const change = (changes: Partial<RulesDraft>) => onChange({ ...rules, ...changes })
-  // An error in a closed part would be found by nobody.
-  const shown = open || Object.keys(wrongs).some((path) => path.startsWith('rules.'))
   return (
-    <details open={shown} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{t('rules')}</summary>
+    <Fold
+      summary={t('rules')}
+      open={rules !== emptyRules && hasSome(rules)}
+      wrong={Object.keys(wrongs).some((path) => path.startsWith('rules.'))}
+    >
       <div class="stack">
         <p class="hint">{t('rules.hint')}</p>
         <Field
@@ -59,7 +60,7 @@ export function RulesFields({ rules, wrongs, onChange }: Props) {
           error={wrong('conditions')}
         />
       </div>
-    </details>
+    </Fold>
   )
 }
 

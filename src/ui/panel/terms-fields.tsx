@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks'
 import { clientLimits } from '../../base/limits-client.ts'
 import { Field, TextArea } from '../parts/field.tsx'
+import { Fold } from '../parts/fold.tsx'
 import { couponWords as t } from '../words/coupons.ts'
 import { photoWords as photo } from '../words/photo.ts'
 import type { Draft } from './draft.ts'
@@ -21,8 +21,6 @@ export function TermsFields({ draft, wrongs, onChange, onUploading }: Props) {
     const key = wrongs[field]
     return key ? t(key) : null
   }
-  // At the start only: a cleared field must not close over its cursor.
-  const [linked] = useState(draft.image !== '')
   return (
     <div class="stack">
       <Field
@@ -67,8 +65,11 @@ export function TermsFields({ draft, wrongs, onChange, onUploading }: Props) {
         onUploading={onUploading}
       />
       {draft.picture === '' && (
-        <details open={linked}>
-          <summary>{photo('photo.other')}</summary>
+        <Fold
+          summary={photo('photo.other')}
+          open={draft.image !== ''}
+          wrong={wrongs.image !== undefined}
+        >
           <Field
             label={t('field.image')}
             hint={t('field.image.hint')}
@@ -79,7 +80,7 @@ export function TermsFields({ draft, wrongs, onChange, onUploading }: Props) {
             onText={(image) => onChange({ image })}
             error={wrong('image')}
           />
-        </details>
+        </Fold>
       )}
       <RulesFields rules={draft.rules} wrongs={wrongs} onChange={(rules) => onChange({ rules })} />
     </div>
