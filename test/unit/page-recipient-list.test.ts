@@ -54,6 +54,7 @@ const files: [string, string | string[]][] = [
   ['Nombre\n"sin cierre', ['sin cierre']],
   ['sep=,\r\nApellido y nombre:,Tel.\r\n"Pérez; Ana",11', ['Pérez, Ana; 11']],
   ["Cliente\n'＝Ana", ['＝Ana']],
+  ['Pérez, Ana\nGómez, Beto,\n', ['Pérez, Ana', 'Gómez, Beto']],
   ['', 'empty'],
   ['nombre;teléfono\n;\n', 'empty'],
   ['Teléfono\n1123456789', 'nameless'],

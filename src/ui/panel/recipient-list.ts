@@ -55,7 +55,10 @@ const phoneTitles = [
   ...['numero de telefono', 'phone number'],
 ]
 
-/** Read a CSV file into lines for `parseRecipientLines`. Without titles, its columns are name and phone. */
+/**
+ * Read a CSV file into lines for `parseRecipientLines`. Without titles, its columns are name and phone; where no row
+ * has a number, each row is a name, as in `Pérez, Ana`.
+ */
 export function parseRecipientFile(bytes: Uint8Array): { lines: string[] } | WrongFile {
   if (bytes.length > fileBytesMax) return 'large'
   const text = textOf(bytes)
@@ -75,8 +78,13 @@ export function parseRecipientFile(bytes: Uint8Array): { lines: string[] } | Wro
   if (hasTitles && titled.name < 0) return 'nameless'
   const { name, phone } = hasTitles ? titled : { name: 0, phone: 1 }
   const people = hasTitles ? rows.slice(1) : rows
+  const wholeRows =
+    !hasTitles && !people.some((row) => row.slice(1).some((cell) => /\d/.test(cell)))
   const lines = people
-    .map((row) => [row[name] ?? '', row[phone] ?? ''].map(cleaned))
+    .map((row) =>
+      wholeRows ? [row.filter(Boolean).join(', '), ''] : [row[name] ?? '', row[phone] ?? ''],
+    )
+    .map((cells) => cells.map(cleaned))
     // A list of issued coupons has rows without a recipient.
     .filter((cells) => cells.some((cell) => cell !== ''))
     .map(([who, number]) => (number === '' ? `${who}` : `${who}; ${number}`))
