@@ -20,7 +20,7 @@ export const batchWords = createWords(
       'Uno por línea: «Ana» o «Ana; 11 2345-6789». Los teléfonos no salen de este equipo: sirven para abrir WhatsApp con cada persona.',
       'One per line: “Ana” or “Ana; 11 2345-6789”. Phone numbers never leave this device: they open WhatsApp with each person.',
     ],
-    'many.file': ['Traer de una planilla (CSV)', 'Bring in a spreadsheet (CSV)'],
+    'many.file': ['Traer de una planilla (CSV)', 'Import from a spreadsheet (CSV)'],
     'many.file.large': [
       'Ese archivo es muy grande: hasta 200 KB.',
       'That file is too large: up to 200 KB.',
@@ -69,7 +69,7 @@ export const batchWords = createWords(
     'batches.name': ['Tanda', 'Batch'],
     'batches.at': ['Cuándo', 'When'],
     'batches.issued': ['Emitidos', 'Issued'],
-    'batches.open': ['Sin usar', 'Unused'],
+    'batches.open': ['Sin usar', 'Not used yet'],
     'batches.claimed': ['Canjeados', 'Redeemed'],
     'batches.expired': ['Vencidos', 'Expired'],
     'batches.voided': ['Anulados', 'Voided'],

@@ -81,7 +81,7 @@ export const commonWords = createWords(
     ],
     'status.minted': ['Sin usar', 'Not used yet'],
     'status.claimed': ['Canjeado', 'Redeemed'],
-    'status.refreshed': ['Pasó a otra mano', 'Changed hands'],
+    'status.refreshed': ['Cambió de manos', 'Changed hands'],
     'status.voided': ['Anulado', 'Voided'],
     'status.expired': ['Vencido', 'Expired'],
   },

@@ -53,7 +53,7 @@ export const couponWords = createWords({
   cancel: ['Cancelar', 'Cancel'],
   again: ['Probar de nuevo', 'Try again'],
 
-  'status.minted': ['Sin usar', 'Not used'],
+  'status.minted': ['Sin usar', 'Not used yet'],
   'status.claimed': ['Canjeado', 'Redeemed'],
   'status.refreshed': ['Cambió de manos', 'Changed hands'],
   'status.voided': ['Anulado', 'Voided'],

@@ -63,7 +63,7 @@ export const couponWords = createWords(
     ],
     'preview.picture': [
       'La foto aparece cuando lo guardás: recién ahí el servicio la trae de esa dirección.',
-      'The picture appears once you save: only then does the service fetch it from that address.',
+      'The photo appears once you save: only then does the service fetch it from that address.',
     ],
 
     'type.percent': ['Un porcentaje de descuento', 'A percentage off'],
@@ -101,7 +101,7 @@ export const couponWords = createWords(
       'Ej.: con leche o solo, del tamaño que quieras.',
       'E.g. with or without milk, in any size.',
     ],
-    'field.image': ['Imagen de tu web', 'Image on your website'],
+    'field.image': ['Foto de tu web', 'Photo on your website'],
     'field.image.hint': [
       'Su dirección, que empieza con https://.',
       'Its address, which begins with https://.',
@@ -198,8 +198,8 @@ export const couponWords = createWords(
     ],
     'coupon.delete.done': ['Borrado.', 'Deleted.'],
     'coupon.pictureless': [
-      'No pudimos traer la foto de esa dirección, así que el cupón sale sin ella. Tiene que ser una imagen JPG, PNG, WebP, AVIF o GIF de hasta 1 MB.',
-      'We could not fetch the picture from that address, so the coupon has none. It has to be a JPG, PNG, WebP, AVIF or GIF of up to 1 MB.',
+      'No pudimos traer la foto de esa dirección, así que el cupón sale sin ella. Tiene que ser un archivo JPG, PNG, WebP, AVIF o GIF de hasta 1 MB.',
+      'We could not fetch the photo from that address, so the coupon has none. It has to be a JPG, PNG, WebP, AVIF or GIF of up to 1 MB.',
     ],
     'coupon.spent': ['Ya no se emite', 'No longer issued'],
     'tab.label': ['Partes del cupón', 'Parts of the coupon'],
@@ -280,7 +280,7 @@ export const couponWords = createWords(
       'Each time somebody makes it theirs, the old code stops working and a new one takes its place.',
     ],
     'chain.minted': ['Emitido', 'Issued'],
-    'chain.taken': ['Pasó a otra mano', 'Changed hands'],
+    'chain.taken': ['Cambió de manos', 'Changed hands'],
     'chain.void': ['Anularlo donde esté', 'Void it wherever it is'],
     'chain.void.done': ['Anulado, esté donde esté.', 'Voided, wherever it is.'],
     'kill.title': ['Anular todos los que están sin usar', 'Void every unused coupon'],

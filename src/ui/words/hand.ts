@@ -6,11 +6,11 @@ export const handWords = createWords(
   {
     'reach.network': [
       'Para abrirlo, tu cliente tiene que estar en el Wi-Fi del local, o guardar la imagen: la caja la lee igual.',
-      'To open it, your customer has to be on the shop’s Wi-Fi, or save the picture: the till reads it just as well.',
+      'To open it, your customer has to be on the shop’s Wi-Fi, or save the image: the till reads it just as well.',
     ],
     'reach.device': [
       'El teléfono de tu cliente no puede abrir este código, porque entraste por una dirección que es solo de este equipo. Entrá por la que usan los demás equipos del local, o dale la imagen: la caja la lee igual.',
-      'Your customer’s phone cannot open this code, because you opened this page at an address that only works on this device. Open it at the address that the shop’s other devices use, or give them the picture: the till reads it just as well.',
+      'Your customer’s phone cannot open this code, because you opened this page at an address that only works on this device. Open it at the address that the shop’s other devices use, or give them the image: the till reads it just as well.',
     ],
     'hand.link': ['Copiar el enlace', 'Copy the link'],
     'hand.links': ['Copiar los enlaces', 'Copy the links'],
@@ -22,7 +22,7 @@ export const handWords = createWords(
     'hand.share': ['Compartir', 'Share'],
     'hand.whatsapp': ['WhatsApp', 'WhatsApp'],
     'hand.whatsapp.to': ['WhatsApp al {number}', 'WhatsApp to {number}'],
-    'hand.image.share': ['Compartir imagen', 'Share the picture'],
+    'hand.image.share': ['Compartir imagen', 'Share image'],
     'hand.image': ['Guardar imagen', 'Save image'],
     'hand.url': ['Enlace y código para escribir', 'Link and code to type'],
     'number.offer': ['WhatsApp a un número', 'WhatsApp to a number'],

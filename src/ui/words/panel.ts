@@ -313,7 +313,7 @@ export const panelWords = createWords(
       '“{name}” was issued|{n} of “{name}” were issued',
     ],
     'now.claimed': ['Se canjeó «{name}»', '“{name}” was redeemed'],
-    'now.refreshed': ['«{name}» pasó a otra mano', '“{name}” changed hands'],
+    'now.refreshed': ['«{name}» cambió de manos', '“{name}” changed hands'],
     'now.voided': [
       'Se anuló «{name}»|Se anularon {n} de «{name}»',
       '“{name}” was voided|{n} of “{name}” were voided',

@@ -42,12 +42,12 @@ export const printerWords = createWords(
     'printer.choose.usb': ['Elegir impresora USB', 'Choose a USB printer'],
     'printer.choose.serial': [
       'Elegir por cable serie o Bluetooth',
-      'Choose by serial cable or Bluetooth',
+      'Choose a serial or Bluetooth printer',
     ],
     'printer.chosen.usb': ['Está elegida una impresora USB.', 'A USB printer is chosen.'],
     'printer.chosen.serial': [
       'Está elegida una impresora por cable serie o Bluetooth.',
-      'A printer by serial cable or Bluetooth is chosen.',
+      'A serial or Bluetooth printer is chosen.',
     ],
     'printer.forget': ['Quitar la impresora', 'Remove the printer'],
     'printer.width': ['Ancho del papel', 'Width of the paper'],
