@@ -284,7 +284,7 @@ test('a swapped coupon is kept, and the giver’s copy is worth nothing', async 
   await button(page, 'Volver a mis cupones').click()
   await checkPage(page, 'coupon-list')
   await page.goBack()
-  await page.getByText('Es solo tuyo').waitFor()
+  await page.getByText('Es sólo tuyo').waitFor()
 })
 
 test('after a kill in the middle of the swap, the reloaded page gets the one successor', async () => {
@@ -430,7 +430,7 @@ test('a usable coupon is removed after a question, and does not come back by its
   const { page } = await open(`/c#${nonce}`)
   await button(page, 'Volver a mis cupones').click()
   await button(page, 'Quitar de este equipo: Medialuna de regalo').click()
-  await page.getByText('solo con su QR o su enlace').waitFor()
+  await page.getByText('sólo con su QR o su enlace').waitFor()
   await checkEveryWidth(page, 'coupon-remove')
   await button(page, 'Sí, quitarlo').click()
   await page.getByText('Lo quitamos de este equipo').waitFor()
@@ -449,7 +449,7 @@ test('a usable coupon is removed after a question, and does not come back by its
   await button(page, 'Hacelo mío').click()
   await page.getByText('Ya es tuyo').waitFor()
   await button(page, 'Quitar de este equipo').click()
-  await page.getByText('este código lo tenés solo vos: si lo quitás').waitFor()
+  await page.getByText('este código lo tenés sólo vos: si lo quitás').waitFor()
   await button(page, 'Sí, quitarlo').click()
   await page.getByText('Todavía no tenés cupones').waitFor()
   expect(await keptCodes(page)).toEqual([])

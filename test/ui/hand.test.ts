@@ -202,8 +202,8 @@ test('a holder who passes a coupon on is told that both have its code, and can t
   await page.getByRole('button', { name: 'Pasárselo a alguien' }).click()
   expect(await dialog.getByText('quien te lo pasó a vos').count()).toBe(0)
   // Away from the shop the page does not open, and the picture does.
-  await dialog.getByText('Solo se abre en el Wi-Fi del local').waitFor()
-  await page.getByText('Esta página solo se abre en el Wi-Fi del local').waitFor()
+  await dialog.getByText('Sólo se abre en el Wi-Fi del local').waitFor()
+  await page.getByText('Esta página sólo se abre en el Wi-Fi del local').waitFor()
   const [first] = await page.locator('.stack.buttons .button').allTextContents()
   expect(first).toBe('Guardar como imagen')
   await dialog.getByText('WhatsApp a un número').click()

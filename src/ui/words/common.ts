@@ -76,7 +76,7 @@ export const commonWords = createWords(
       'Something does not match. Check group {where} first.|Something does not match. Check groups {where} first.',
     ],
     'local.only': [
-      'Esta dirección se abre solo en este equipo. Para que la abra otro, entrá acá por la dirección que usan los demás equipos del local.',
+      'Esta dirección se abre sólo en este equipo. Para que la abra otro, entrá acá por la dirección que usan los demás equipos del local.',
       'This address only opens on this device. For others to open it, use the address that the shop’s other devices use.',
     ],
     'status.minted': ['Sin usar', 'Not used yet'],

@@ -20,11 +20,11 @@ export const couponWords = createWords({
   'mine.remove': ['Quitar de este equipo', 'Remove from this device'],
   'mine.remove.of': ['Quitar de este equipo: {name}', 'Remove from this device: {name}'],
   'mine.remove.sure': [
-    'Todavía se puede usar. Si lo quitás, lo abrís de nuevo solo con su QR o su enlace. ¿Quitarlo?',
+    'Todavía se puede usar. Si lo quitás, lo abrís de nuevo sólo con su QR o su enlace. ¿Quitarlo?',
     'It can still be used. If you remove it, only its QR code or its link opens it again. Remove it?',
   ],
   'mine.remove.only': [
-    'Todavía se puede usar, y este código lo tenés solo vos: si lo quitás, nadie te lo puede devolver. ¿Quitarlo?',
+    'Todavía se puede usar, y este código lo tenés sólo vos: si lo quitás, nadie te lo puede devolver. ¿Quitarlo?',
     'It can still be used, and you are the only one with this code: if you remove it, nobody can give it back to you. Remove it?',
   ],
   'mine.remove.yes': ['Sí, quitarlo', 'Yes, remove it'],
@@ -99,7 +99,7 @@ export const couponWords = createWords({
 
   'take.title': ['¿Te lo pasaron? Hacelo tuyo', 'Did somebody send it to you? Make it yours'],
   'take.detail': [
-    'Cambiamos el código por uno nuevo que solo tenés vos. La copia de quien te lo dio deja de servir.',
+    'Cambiamos el código por uno nuevo que sólo tenés vos. La copia de quien te lo dio deja de servir.',
     'We swap the code for a new one that only you have. The copy of whoever gave it to you stops working.',
   ],
   'take.action': ['Hacelo mío', 'Make it mine'],
@@ -117,7 +117,7 @@ export const couponWords = createWords({
     'This coupon has changed code many times in a row. We will wait a second and carry on by ourselves: do not close this yet.|This coupon has changed code many times in a row. We will wait {n} seconds and carry on by ourselves: do not close this yet.',
   ],
   'take.done': [
-    'Ya es tuyo: este código lo tenés solo vos, y está en tus cupones.',
+    'Ya es tuyo: este código lo tenés sólo vos, y está en tus cupones.',
     'It is yours: only you have this code, and it is in your coupons.',
   ],
   'take.unkept': [
@@ -128,7 +128,7 @@ export const couponWords = createWords({
     'Llegaste tarde: otra persona lo cambió antes o ya no vale.',
     'Too late: somebody else got there first, or it is no longer valid.',
   ],
-  'take.own': ['Es solo tuyo', 'Yours alone'],
+  'take.own': ['Es sólo tuyo', 'Yours alone'],
 
   keep: ['Guardar en mis cupones', 'Save to my coupons'],
   kept: ['Está en tus cupones', 'It is in your coupons'],
@@ -142,7 +142,7 @@ export const couponWords = createWords({
   ],
   image: ['Guardar como imagen', 'Save as an image'],
   'image.network': [
-    'Esta página solo se abre en el Wi-Fi del local. La imagen la tenés siempre, y la caja la lee igual.',
+    'Esta página sólo se abre en el Wi-Fi del local. La imagen la tenés siempre, y la caja la lee igual.',
     'This page opens on the shop’s Wi-Fi only. You always have the image, and the till reads it just as well.',
   ],
   more: ['Más opciones', 'More'],
@@ -181,7 +181,7 @@ export const couponWords = createWords({
     '{to} saw the code and did not confirm: they can still take it. To stop them, make it yours now.',
   ],
   'pass.open': [
-    'Le pasaste el código a alguien: lo usa quien llega primero. Si querés que vuelva a ser solo tuyo, hacelo tuyo.',
+    'Le pasaste el código a alguien: lo usa quien llega primero. Si querés que vuelva a ser sólo tuyo, hacelo tuyo.',
     'You passed the code on, and only the first to use it gets the benefit. To have it to yourself again, make it yours.',
   ],
   'send.recover': ['Recuperarlo ahora', 'Get it back now'],

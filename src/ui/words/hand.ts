@@ -9,7 +9,7 @@ export const handWords = createWords(
       'To open it, your customer has to be on the shop’s Wi-Fi, or save the image: the till reads it just as well.',
     ],
     'reach.device': [
-      'El teléfono de tu cliente no puede abrir este código, porque entraste por una dirección que es solo de este equipo. Entrá por la que usan los demás equipos del local, o dale la imagen: la caja la lee igual.',
+      'El teléfono de tu cliente no puede abrir este código, porque entraste por una dirección que es sólo de este equipo. Entrá por la que usan los demás equipos del local, o dale la imagen: la caja la lee igual.',
       'Your customer’s phone cannot open this code, because you opened this page at an address that only works on this device. Open it at the address that the shop’s other devices use, or give them the image: the till reads it just as well.',
     ],
     'hand.link': ['Copiar el enlace', 'Copy the link'],
@@ -42,7 +42,7 @@ export const handWords = createWords(
     ],
     'number.do': ['Abrir WhatsApp', 'Open WhatsApp'],
     'number.recent': [
-      'Los últimos, guardados solo en este equipo',
+      'Los últimos, guardados sólo en este equipo',
       'The latest, kept on this device only',
     ],
     'number.forget': ['Quitar {number}', 'Remove {number}'],
@@ -58,7 +58,7 @@ export const handWords = createWords(
     'wifi.edit': ['Cambiarlo', 'Change it'],
     'wifi.forget': ['Quitarlo', 'Remove it'],
     'wifi.private': [
-      'Queda guardado solo en este equipo. Usá la red para clientes: quien lea el código se conecta.',
+      'Queda guardado sólo en este equipo. Usá la red para clientes: quien lea el código se conecta.',
       'It stays on this device only. Use the network for customers: whoever reads the code can join.',
     ],
     'wifi.unkept': [
@@ -91,11 +91,11 @@ export const handWords = createWords(
       'Open it on your phone, on the shop’s Wi-Fi:',
     ],
     'message.take.anywhere': [
-      'Abrilo en tu teléfono y tocá «Hacelo mío», así es solo tuyo:',
+      'Abrilo en tu teléfono y tocá «Hacelo mío», así es sólo tuyo:',
       'Open it on your phone and tap “Make it mine”, so that it is only yours:',
     ],
     'message.take.network': [
-      'Abrilo en tu teléfono, en el Wi-Fi del local, y tocá «Hacelo mío», así es solo tuyo:',
+      'Abrilo en tu teléfono, en el Wi-Fi del local, y tocá «Hacelo mío», así es sólo tuyo:',
       'Open it on your phone, on the shop’s Wi-Fi, and tap “Make it mine”, so that it is only yours:',
     ],
     'pass.title': ['Pasárselo a alguien', 'Pass it on'],
@@ -104,7 +104,7 @@ export const handWords = createWords(
       'Your copy keeps working until the other person taps “Make it mine”, and only the first to use it gets the benefit. Don’t use it yourself or pass it to anyone else.',
     ],
     'pass.network': [
-      'Solo se abre en el Wi-Fi del local. Si esa persona no está ahí, mejor pasale la imagen.',
+      'Sólo se abre en el Wi-Fi del local. Si esa persona no está ahí, mejor pasale la imagen.',
       'It opens on the shop’s Wi-Fi only. If the other person is not there, send them the image instead.',
     ],
     'pass.others': [

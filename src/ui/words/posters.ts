@@ -52,11 +52,11 @@ export const postersWords = createWords(
     'delete.done': ['Borramos el afiche.', 'Poster deleted.'],
     qr: ['Código QR del afiche', 'QR code of the poster'],
     'reach.device': [
-      'Este QR se abre solo en este equipo. Para que lo abra un cliente, entrá acá por la dirección que usan los demás equipos del local.',
+      'Este QR se abre sólo en este equipo. Para que lo abra un cliente, entrá acá por la dirección que usan los demás equipos del local.',
       'This QR code only opens on this device. For a customer to open it, use the address that the shop’s other devices use.',
     ],
     'reach.network': [
-      'Este QR se abre solo en el Wi-Fi del local: tu cliente tiene que estar conectado.',
+      'Este QR se abre sólo en el Wi-Fi del local: tu cliente tiene que estar conectado.',
       'This QR code opens on the shop’s Wi-Fi only: your customer has to be connected to it.',
     ],
 
