@@ -130,6 +130,7 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
       couponOrigin: config.publicUrls[0] ?? null,
       relay: relay ? null : (config.relays.find((one) => one.startsWith('wss:')) ?? ''),
       httpPort: trusted?.ports().http ?? null,
+      admission: management.merchants.admission(),
     })),
   ]
 }

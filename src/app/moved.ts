@@ -41,6 +41,7 @@ export function startMovedHttp(runtime: Runtime, parts: MovedParts): HttpServer 
         couponOrigin: config.publicUrls[0] ?? null,
         relay: null,
         httpPort: null,
+        admission: null,
       })),
     ],
     absent: 'moved',

@@ -1,8 +1,9 @@
 import { etagOf } from '../http/etag.ts'
+import type { Admission } from '../merchants/service.ts'
 import type { Bundle, PageName } from './bundle.ts'
 
-/** A page, the same for every visitor, and its strong validator. */
-export type Page = { html: string; etag: string }
+/** A page, the same for every visitor of the moment, and its strong validator. */
+type Page = { html: string; etag: string }
 
 const titles: Record<PageName, string> = {
   panel: 'Cuponera · Panel',
@@ -10,7 +11,7 @@ const titles: Record<PageName, string> = {
   c: 'Tu cupón',
 }
 
-/** Addresses of this service that a page needs. */
+/** Addresses and settings of this service that a page needs. */
 export type PagePlace = {
   /** The origin at which customers open coupons; null: the page's own. */
   couponOrigin: string | null
@@ -18,19 +19,25 @@ export type PagePlace = {
   relay: string | null
   /** The port of plain http, where only the shop's own devices trust the certificate of https; else null. */
   httpPort: number | null
+  /** The rule by which keys may manage, so that the panel does not ask in vain; null where nobody manages. */
+  admission: Admission | null
 }
 
+/** The bundle without the texts of its files. */
+export type Shell = Omit<Bundle, 'files'>
+
 /** The empty page; its script fills it. */
-export function createPage(name: PageName, bundle: Bundle, place: PagePlace): Page {
+export function createPage(name: PageName, bundle: Shell, place: PagePlace): Page {
   const { scripts, parts } = bundle.pages[name]
   const [boot, main] = scripts
   // Scripts too: where the service worker answers, a browser may fetch a preloaded module again.
   const modules = [...parts, main].map((file) => `<script type="module" src="${file}"></script>`)
-  const { couponOrigin, httpPort, relay } = place
+  const { admission, couponOrigin, httpPort, relay } = place
   const attributes = [
     `data-page="${name}"`,
     ...(couponOrigin === null ? [] : [`data-coupon-origin="${new URL(couponOrigin).origin}"`]),
     ...(relay === null || name !== 'panel' ? [] : [`data-relay="${escaped(relay)}"`]),
+    ...(admission === null || name !== 'panel' ? [] : [`data-admission="${admission}"`]),
     // The coupon page has no key.
     ...(name === 'c' ? [] : [`data-key-worker="${bundle.keyWorker}"`]),
     ...(httpPort === null ? [] : [`data-http-port="${httpPort}"`]),

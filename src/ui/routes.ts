@@ -7,7 +7,7 @@ import { feature, route, textModel } from '../http/route.ts'
 import { createManifest, createWorker } from './app-files.ts'
 import { loadBundle } from './built.ts'
 import type { Bundle, PageName } from './bundle.ts'
-import { createPage, type Page, type PagePlace, securityHeaders } from './page.ts'
+import { createPage, type PagePlace, type Shell, securityHeaders } from './page.ts'
 
 const HtmlModel = textModel('text/html', 'A page; its scripts and its style lie under /ui/')
 const FileModel = textModel(
@@ -23,7 +23,7 @@ const NothingModel = t.Null()
 
 type File = { type: string; gzip: Uint8Array<ArrayBuffer> }
 type Site = {
-  pages: Record<PageName, Page>
+  shell: Shell
   files: ReadonlyMap<string, File>
   manifest: string
   worker: string
@@ -38,14 +38,14 @@ const described = (summary: string) =>
   route({ summary, access: 'public', answers: { 200: HtmlModel, 304: NothingModel } })
 
 /**
- * The pages and their files. They are bundled at the first request, so the start does not wait for them
- * and `place` is known by then.
+ * The pages and their files. They are bundled at the first request, so the start does not wait for them.
+ * `place` is asked at each request, since what it tells changes.
  */
 export function pageRoutes(place: () => PagePlace) {
   let made: Promise<Site> | null = null
   const site = () => {
     made ??= loadBundle()
-      .then((bundle) => createSite(bundle, place()))
+      .then((bundle) => createSite(bundle))
       .catch((cause: unknown) => {
         // The next request tries again.
         made = null
@@ -54,7 +54,7 @@ export function pageRoutes(place: () => PagePlace) {
     return made
   }
   const page = async (name: PageName, request: Request) => {
-    const { html, etag } = (await site()).pages[name]
+    const { html, etag } = createPage(name, (await site()).shell, place())
     const headers = {
       'Content-Type': 'text/html; charset=utf-8',
       // Cached but revalidated each time: an upgrade shows at once.
@@ -143,17 +143,13 @@ function appFile(text: string, type: string): Response {
   })
 }
 
-function createSite(bundle: Bundle, place: PagePlace): Site {
-  const files = Object.entries(bundle.files).map(([name, { type, gzip }]) => {
+function createSite(bundle: Bundle): Site {
+  const { files: texts, ...shell } = bundle
+  const files = Object.entries(texts).map(([name, { type, gzip }]) => {
     return [name, { type, gzip: Uint8Array.fromBase64(gzip) }] as const
   })
-  const pages = {
-    panel: createPage('panel', bundle, place),
-    caja: createPage('caja', bundle, place),
-    c: createPage('c', bundle, place),
-  }
   return {
-    pages,
+    shell,
     files: new Map(files),
     manifest: createManifest(bundle),
     worker: createWorker(bundle),

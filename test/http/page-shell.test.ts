@@ -131,13 +131,13 @@ test('a new build replaces the old ones, except the one that an open page may us
 })
 
 test('links of coupons use the public address, signers a relay, and phones avoid an untrusted certificate', async () => {
-  const at = (place: Parameters<typeof createPage>[2]) => createPage('caja', bundle, place).html
-  const plain = at({ couponOrigin: null, relay: null, httpPort: null })
+  const nowhere = { couponOrigin: null, relay: null, httpPort: null, admission: null }
+  const at = (httpPort: number | null) => createPage('caja', bundle, { ...nowhere, httpPort }).html
+  const plain = at(null)
   expect(plain).toContain('<html lang="es-AR" data-page="caja"')
   expect(plain).not.toMatch(/data-(coupon-origin|http-port)/)
-  expect(at({ couponOrigin: null, relay: null, httpPort: 3000 })).toContain('data-http-port="3000"')
-  const panel = (relay: string | null) =>
-    createPage('panel', bundle, { couponOrigin: null, relay, httpPort: null }).html
+  expect(at(3000)).toContain('data-http-port="3000"')
+  const panel = (relay: string | null) => createPage('panel', bundle, { ...nowhere, relay }).html
   expect(panel(null)).not.toContain('data-relay')
   expect(panel('wss://a.example/"x')).toContain('data-relay="wss://a.example/&quot;x"')
   const { url } = await startServer({ env: { PUBLIC_URL: 'https://cupones.example' } })

@@ -321,6 +321,15 @@ describe('on the loopback any key manages', () => {
     const list = await call(url, '/api/merchants', { signer })
     expectRefusal(list, 409, 'merchants-by-setting')
   })
+
+  test('and the panel knows, so that it asks for no list of merchants until there is one', async () => {
+    const { url } = await startServer({ checkRoots: true })
+    const told = async (path: string) =>
+      /data-admission="([^"]*)"/.exec((await call(url, path)).text)?.[1] ?? null
+    expect([await told('/panel'), await told('/caja')]).toEqual(['private', null])
+    await call(url, '/livez', { headers: { Via: '1.1 tunnel' } })
+    expect(await told('/panel')).toBe('let-in')
+  })
 })
 
 describe('MERCHANTS', () => {

@@ -134,6 +134,12 @@ export async function visit(url: string, options: VisitOptions = {}): Promise<Vi
       complain(`console: ${message.text()}`)
     }
   })
+  context.on('response', (response) => {
+    // Only the settings refuse a question like this, and a page knows them.
+    if (response.status() === 409 && response.request().method() === 'GET') {
+      complain(`asked in vain: ${response.url()}`)
+    }
+  })
   context.on('request', (request) => {
     const { protocol, host, origin } = new URL(request.url())
     if (protocol.startsWith('http') && host !== own) complain(`asked ${origin}`)

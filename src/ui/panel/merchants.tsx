@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { clientLimits } from '../../base/limits-client.ts'
-import { ApiError } from '../../client/api-error.ts'
-import { addMerchant, listMerchants, removeMerchant } from '../../client/management.ts'
+import { addMerchant, removeMerchant } from '../../client/management.ts'
 import type { Merchant } from '../../client/models.ts'
 import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
@@ -17,6 +16,7 @@ import { knownName } from '../state/merchant-names.ts'
 import { parseShop } from '../state/shops.ts'
 import { day } from '../words/format.ts'
 import { panelWords as t } from '../words/panel.ts'
+import { loadRoster } from './roster.ts'
 import { session } from './state.ts'
 
 /** The merchants of this service, for the owner, who adds and removes them. Others see nothing. */
@@ -24,7 +24,7 @@ export function Merchants() {
   const [list, setList] = useState<readonly Merchant[] | null>(null)
   const [adding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<Merchant | null>(null)
-  const load = async () => setList(await loadMerchants())
+  const load = async () => setList(await loadRoster())
   useEffect(() => void load(), [])
   // Not loaded yet, or not for this key: no heading without a list.
   if (list === null) return null
@@ -91,23 +91,6 @@ export function Merchants() {
       )}
     </section>
   )
-}
-
-/** The key that does not list the merchants here: neither the setting nor the owner changes while the service runs. */
-let refused: string | null = null
-
-/** Null where this key may not list the merchants. */
-async function loadMerchants(): Promise<Merchant[] | null> {
-  const pubkey = session.who.value?.pubkey ?? null
-  if (refused !== null && refused === pubkey) return null
-  try {
-    return await listMerchants(session)
-  } catch (cause) {
-    if (!(cause instanceof ApiError)) throw cause
-    const lasting = ['merchants-by-setting', 'merchants-owner-only'].includes(cause.code)
-    if (lasting) refused = pubkey
-    return null
-  }
 }
 
 /** The label of a merchant, else the name that it gave itself. */
