@@ -9,7 +9,7 @@ export function Fitted({ children, class: extra = '' }: Props) {
     const { current } = words
     const box = current?.parentElement
     if (!current || !box) return
-    fit(current)
+    // It calls when it begins, too: after the layout of the next frame and before its paint, so nothing is laid out twice.
     const watcher = new ResizeObserver(() => fit(current))
     watcher.observe(box)
     return () => watcher.disconnect()
@@ -26,10 +26,11 @@ const triesMax = 12
 
 function fit(words: HTMLElement): void {
   words.style.fontSize = ''
-  let size = Number.parseFloat(getComputedStyle(words).fontSize)
+  let size: number | null = null
   for (let tries = 0; tries < triesMax; tries++) {
     const { clientWidth: room, scrollWidth: wide } = words
     if (wide <= room) return
+    size ??= Number.parseFloat(getComputedStyle(words).fontSize)
     size = Math.min((size * room) / wide, size - 0.25)
     words.style.fontSize = `${size}px`
   }
