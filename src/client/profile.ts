@@ -1,5 +1,4 @@
 /** The profile of a key (kind 0, NIP-01), which other programs show. */
-import { verifyEvent } from 'nostr-tools/pure'
 import { isPlainName } from '../base/words.ts'
 import { contentObject, type NostrEvent, parseEvent } from '../nostr/event.ts'
 import { parsePubkey } from '../nostr/keys.ts'
@@ -17,11 +16,16 @@ async function fetchNaming(pubkey: string): Promise<{ events: NostrEvent[]; whol
     body: filter,
   })
   const parsed = Array.isArray(value) ? value.map(parseEvent) : []
-  const events = parsed.filter(
-    (event) => event !== null && event.pubkey === pubkey && verifyEvent({ ...event }),
-  ) as NostrEvent[]
+  const theirs = parsed.filter((event) => event?.pubkey === pubkey) as NostrEvent[]
   // The service names the relays only where one of them was silent.
-  return { events, whole: !headers.has('X-Nostr-Relays') }
+  return { events: await signedOf(theirs), whole: !headers.has('X-Nostr-Relays') }
+}
+
+/** Those whose signature is right. Its code is loaded on demand: of most keys relays have nothing. */
+async function signedOf(events: readonly NostrEvent[]): Promise<NostrEvent[]> {
+  if (events.length === 0) return []
+  const { verifyEvent } = await import('nostr-tools/pure')
+  return events.filter((event) => verifyEvent({ ...event }))
 }
 
 /** The name that a merchant signed; null where relays know none. Throws ApiError. */

@@ -63,6 +63,12 @@ test.each([
   expect(unwanted.filter((name) => sources.some((path) => path.includes(name)))).toEqual([])
 })
 
+test('relays are asked for the name of a shop without the code of signatures, which only an answer needs', () => {
+  const sources = sourcesOf('client/profile.ts')
+  expect(sources.length).toBeGreaterThan(3)
+  expect(sources.filter((path) => path.includes('secp256k1'))).toEqual([])
+})
+
 /** The sources of a script and of all that it imports at once. */
 function sourcesOf(entry: string): string[] {
   const outputs = built.metafile?.outputs ?? {}
