@@ -5,7 +5,7 @@ import { until } from '../support/until.ts'
 
 const page = pretendPage(() => coupon.readAddress())
 const coupon = await import('../../src/ui/coupon/state.ts')
-const { reachable } = await import('../../src/ui/state/reach.ts')
+const { reachable, watchService } = await import('../../src/ui/state/reach.ts')
 coupon.follow()
 
 const codes = [
@@ -165,3 +165,15 @@ test.each(['remove', 'keep'] as const)(
     expect(stored()).toEqual(action === 'keep' ? [other] : [])
   },
 )
+
+test('the service is looked for at the start only where nothing else of the page asks it', async () => {
+  const asked: string[] = []
+  page.state.answer = (path) => {
+    asked.push(path)
+    return Response.json({ pubkey: 'ab' })
+  }
+  watchService({ asking: true })
+  expect(asked).toEqual([])
+  watchService()
+  expect(asked).toEqual(['/api/coupons/manager'])
+})

@@ -1,6 +1,7 @@
 import { effect, untracked } from '@preact/signals'
 import { render } from 'preact'
 import { keepOffline } from '../browser/install.ts'
+import { nextTask, painted } from '../browser/painted.ts'
 import { Frame } from '../parts/frame.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { knownLogo, knownName } from '../state/merchant-names.ts'
@@ -56,21 +57,30 @@ function Page() {
   )
 }
 
+/** Draw the page, and start what it does besides: each in a task of its own, for a slow phone takes long for any. */
+async function start(): Promise<void> {
+  await nextTask()
+  const app = document.getElementById('app')
+  if (app) render(<Page />, app)
+  effect(() => {
+    document.title = pageTitle()
+  })
+  effect(() => {
+    const id = openPoster.value
+    if (id !== null) untracked(() => showPoster(id))
+  })
+  await nextTask()
+  // A coupon or a poster was asked for, so its answer shows whether the service is there.
+  watchService({ asking: Boolean(openNonce.peek() ?? openPoster.peek()) })
+  resume()
+  watchPosters()
+  await painted()
+  void keepOffline()
+}
+
 // First of all: the nonce leaves the address bar before anything else runs.
 readAddress()
 window.addEventListener('hashchange', readAddress)
 window.addEventListener('popstate', readAddress)
-const app = document.getElementById('app')
-if (app) render(<Page />, app)
-effect(() => {
-  document.title = pageTitle()
-})
-effect(() => {
-  const id = openPoster.value
-  if (id !== null) untracked(() => showPoster(id))
-})
-watchService()
-resume()
 follow()
-watchPosters()
-void keepOffline()
+void start()

@@ -7,6 +7,7 @@ import { codeOf, settles } from '../../client/persist.ts'
 import { randomText } from '../../client/random.ts'
 import { isNonce, type Scanned } from '../../client/scan.ts'
 import { messageOf, termsOf } from '../../client/voucher-terms.ts'
+import { nextTask } from '../browser/painted.ts'
 import { device } from '../browser/storage.ts'
 import { say } from '../parts/toast.tsx'
 import { ask, reachable } from '../state/reach.ts'
@@ -148,7 +149,7 @@ function show(nonce: string | null, wrong = false): void {
   if (nonce !== null) {
     view.value = { step: 'looking' }
     if (isArriving(nonce)) keepUnseen(nonce)
-    void look(nonce)
+    void nextTask().then(() => look(nonce))
     // A swap was sent and its answer is unknown: the nonce may be spent, and only this key fetches the new one.
     if (pending.find(nonce)) {
       taking.value = { step: 'taking', nonce, lost: 0, retryAfter: null }

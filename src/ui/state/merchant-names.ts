@@ -5,6 +5,7 @@ import { shownPath } from '../../client/images.ts'
 import { parseRecord } from '../../client/json.ts'
 import { fetchShop, parseLook, type ShopLook } from '../../client/shops.ts'
 import type { ShopColor } from '../../shops/color.ts'
+import { nextTask } from '../browser/painted.ts'
 import { device } from '../browser/storage.ts'
 import { commonWords as t } from '../words/common.ts'
 
@@ -67,6 +68,8 @@ function lookOf(npub: string): ShopLook | undefined {
 
 async function lookUp(npub: string): Promise<void> {
   const before = looks.peek()[npub]
+  // Components ask while they render: a request would make that longer.
+  await nextTask()
   try {
     const { name, color, picture } = await fetchShop(npub)
     const found = name ?? (await signedName(npub)) ?? before?.name ?? null

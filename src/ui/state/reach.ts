@@ -61,8 +61,11 @@ async function lookForService(): Promise<void> {
   }
 }
 
-/** Look for the service now, when the network or the page comes back, and every `lookMs` while there is no answer. */
-export function watchService(): void {
+/**
+ * Look for the service now, when the network or the page comes back, and every `lookMs` while there is no answer.
+ * `asking`: another request of the page asks now.
+ */
+export function watchService({ asking = false } = {}): void {
   const look = () => void lookForService()
   window.addEventListener('online', look)
   window.addEventListener('offline', look)
@@ -71,5 +74,5 @@ export function watchService(): void {
   }
   document.addEventListener('visibilitychange', lookAgain)
   setInterval(lookAgain, lookMs)
-  look()
+  if (!asking) look()
 }
