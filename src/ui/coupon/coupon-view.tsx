@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { systemClock } from '../../base/clock.ts'
 import { shownPath } from '../../client/images.ts'
 import { painted } from '../browser/painted.ts'
@@ -100,7 +100,22 @@ function StatusBadge({ held }: { held: Held }) {
   return <Badge tone={statusTone[status]}>{t(`status.${status}`)}</Badge>
 }
 
+/** The parts of a coupon that are on the screen: each comes after the paint of the one before. */
+type Drawn = 'benefit' | 'code' | 'all'
+const nextDrawn = { benefit: 'code', code: 'all', all: null } as const
+
+/** A slow phone takes a tenth of a second for each part, and shows the benefit and the code before the rest. */
+function useDrawn(): Drawn {
+  const [drawn, setDrawn] = useState<Drawn>('benefit')
+  useLayoutEffect(() => {
+    const next = nextDrawn[drawn]
+    if (next !== null) void painted().then(() => setDrawn(next))
+  }, [drawn])
+  return drawn
+}
+
 function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
+  const drawn = useDrawn()
   const [sending, setSending] = useState(false)
   const place = useRef<HTMLDivElement>(null)
   const status = statusNow(held, systemClock())
@@ -127,12 +142,12 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
       <TakingNotice />
       <div ref={place} class="stack" tabIndex={-1}>
         {usable ? (
-          <Usable held={held} onSend={() => setSending(true)} place={place} />
+          <Usable held={held} drawn={drawn} onSend={() => setSending(true)} place={place} />
         ) : (
           <Ended held={held} status={status} />
         )}
       </div>
-      {isKept(held.nonce) && <KeptRow held={held} />}
+      {drawn === 'all' && isKept(held.nonce) && <KeptRow held={held} />}
       {/* Outside of Usable: the dialog must stay to tell that the coupon is no longer usable. */}
       {sending && <SendView held={held} onClose={() => setSending(false)} />}
     </>
@@ -151,10 +166,15 @@ function Ended({ held, status }: { held: Held; status: Status }) {
   )
 }
 
-type UsableProps = { held: Held; onSend: () => void; place: RefObject<HTMLElement | null> }
+type UsableProps = {
+  held: Held
+  drawn: Drawn
+  onSend: () => void
+  place: RefObject<HTMLElement | null>
+}
 
 /** The QR and the actions of a coupon that can be used. */
-function Usable({ held, onSend, place }: UsableProps) {
+function Usable({ held, drawn, onSend, place }: UsableProps) {
   // The coupon may end by itself. The focus of a button that goes stays at its place, where the reason is.
   // A layout effect, since a passive one is cleaned up after the button has gone.
   useLayoutEffect(
@@ -167,7 +187,15 @@ function Usable({ held, onSend, place }: UsableProps) {
   if (isSwapping()) return null
   return (
     <>
-      <ShownQr held={held} />
+      <ShownQr held={held} drawn={drawn} />
+      {drawn === 'all' && <BelowQr held={held} onSend={onSend} />}
+    </>
+  )
+}
+
+function BelowQr({ held, onSend }: { held: Held; onSend: () => void }) {
+  return (
+    <>
       {hasLongTerms(held) && (
         <section class="sheet stack tight" aria-labelledby="terms">
           <h2 id="terms">{t('terms')}</h2>
@@ -186,12 +214,9 @@ function Usable({ held, onSend, place }: UsableProps) {
   )
 }
 
-function ShownQr({ held }: { held: Held }) {
+function ShownQr({ held, drawn }: { held: Held; drawn: Drawn }) {
   const [big, setBig] = useState(false)
   const [signed, setSigned] = useState(false)
-  // The benefit shows before the code is drawn, which holds a slow phone for a tenth of a second.
-  const [drawn, setDrawn] = useState(false)
-  useEffect(() => void painted().then(() => setDrawn(true)), [])
   const { voucher } = held
   const name = shownName(held.name, held.coupon)
   return (
@@ -203,7 +228,7 @@ function ShownQr({ held }: { held: Held }) {
         aria-expanded={big}
         onClick={() => setBig(!big)}
       >
-        {!drawn ? (
+        {drawn === 'benefit' ? (
           <div class="qr" />
         ) : voucher && signed ? (
           <QrCode text={JSON.stringify(voucher)} label={t('qr.signed', { name })} dense />
@@ -212,7 +237,7 @@ function ShownQr({ held }: { held: Held }) {
         )}
       </button>
       <p class="soft">{t(signed ? 'qr.signed.detail' : 'status.minted.detail')}</p>
-      {!big && <WrittenCode nonce={held.nonce} />}
+      {drawn === 'all' && !big && <WrittenCode nonce={held.nonce} />}
       {voucher && (
         <Button
           kind="quiet"
