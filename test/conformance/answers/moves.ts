@@ -66,6 +66,7 @@ export function testMoves({ scenario, newCaller }: Documented): void {
     const json = { 'X-Move-Ticket': ticket }
     await refused(finish, 'move-file-damaged', { body, headers: json })
     await refused(finish, 'field-invalid', { body: { passphrase: 5 }, headers: json })
+    await ask(piece, { ...at(0), body: 'x', headers })
     await ask('POST /api/setup', { body: { code: fresh.code }, signer })
     await refused(finish, 'move-not-empty', { body, headers: json })
   })
