@@ -338,6 +338,8 @@ test('a time in a table is short, and an end stands out a week before it', async
   speech.language.value = 'es'
   const noon = new Date(2026, 11, 1, 9, 5).getTime() / 1000
   expect(format.momentInTable(noon)).toBe('1/12/2026 9:05')
+  // A date of the service has no time, so no clock moves it.
+  expect(format.dateOnPill('2026-12-01')).toBe('1 dic 2026')
   const week = 7 * 24 * 3600
   expect([nearEnd(end, end - week), nearEnd(end, end - week + 1)]).toEqual([false, true])
 })

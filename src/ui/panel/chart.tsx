@@ -5,7 +5,7 @@ import { language } from '../browser/language.ts'
 import { shownTheme } from '../browser/theme.ts'
 import { Select } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { number } from '../words/format.ts'
+import { dateOnPill, number } from '../words/format.ts'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
 import { useReload } from './reload.ts'
@@ -132,7 +132,7 @@ function DayTable({ days }: { days: readonly DayCount[] }) {
           .filter((day) => day.minted + day.claimed > 0)
           .map((day) => (
             <tr key={day.day}>
-              <td data-label={t('chart.day')}>{day.day}</td>
+              <td data-label={t('chart.day')}>{dateOnPill(day.day)}</td>
               <td data-label={t('chart.minted')}>{number(day.minted)}</td>
               <td data-label={t('chart.claimed')}>{number(day.claimed)}</td>
             </tr>

@@ -44,6 +44,12 @@ export function dayOnPill(seconds: number): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium' }).format(seconds * 1000)
 }
 
+/** A day of the service, `YYYY-MM-DD`, in the same form. It has no time that a clock could move. */
+export function dateOnPill(date: string): string {
+  const form = new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeZone: 'UTC' })
+  return form.format(Date.parse(date))
+}
+
 /** A time for a column of a table, where words would break: `1/12/2026 9:00`. */
 export function momentInTable(seconds: number): string {
   const date = new Date(seconds * 1000)
