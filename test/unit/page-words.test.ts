@@ -191,6 +191,9 @@ test('a failure is reported in the language of the page, with the text of the se
     'Una frase.',
     'The service did not accept it (quota-of-tomorrow). Check it and try again.',
   ])
+  for (const code of ['batch-full', 'batches-full', 'batch-unknown']) {
+    expect(told(code, 409)[1]).not.toContain(code)
+  }
   const [spanish, english] = told('disk-low', 503)
   expect(spanish).toContain('se canjean igual')
   expect(english).toContain('can be redeemed as usual')

@@ -86,6 +86,10 @@ const english = {
   'pictures-full':
     'You have as many photos in use as you can have. Archive a coupon that is over, or use a photo that you uploaded before.',
   'nothing-to-change': 'There is nothing to change.',
+  'batch-unknown': 'That batch does not exist.',
+  'batch-full': 'That batch is full. Begin another one.',
+  'batches-full':
+    'This coupon has as many batches as it can have. Duplicate it and carry on with the copy.',
   'poster-unknown': 'That poster does not exist, or the shop took it down.',
   'poster-ended': 'This offer is over.',
   'poster-paused': 'The shop has put this offer on hold. Try again later.',
