@@ -19,7 +19,10 @@ export function createPictureStore(sql: Sql) {
     'SELECT type, bytes FROM pictures WHERE owner = ? AND hash = ?',
   )
   // In use: on offer, in an open voucher, or in the shop. A revision that expired has no open voucher.
-  const usage = sql.query<Record<keyof Usage, number>, [Uint8Array, number]>(
+  const usage = sql.query<
+    { pictures: number; bytes: number; kept: number; kept_bytes: number },
+    [Uint8Array, number]
+  >(
     `WITH used (picture) AS (
        SELECT r.picture FROM definitions d JOIN revisions r ON r.definition_id = d.id
        WHERE d.owner = ?1 AND r.picture IS NOT NULL
@@ -31,7 +34,7 @@ export function createPictureStore(sql: Sql) {
        UNION SELECT s.picture FROM shops s WHERE s.owner = ?1)
      SELECT count(*) FILTER (WHERE counts = 1) AS pictures,
        CAST(coalesce(sum(bytes) FILTER (WHERE counts = 1), 0) AS BIGINT) AS bytes,
-       count(*) AS kept, CAST(coalesce(sum(bytes), 0) AS BIGINT) AS "keptBytes"
+       count(*) AS kept, CAST(coalesce(sum(bytes), 0) AS BIGINT) AS kept_bytes
      FROM (SELECT p.bytes,
          CASE WHEN p.unused_at IS NOT NULL OR p.hash IN (SELECT picture FROM used) THEN 1 ELSE 0
          END AS counts
@@ -76,7 +79,8 @@ export function createPictureStore(sql: Sql) {
     /** Number and bytes of the pictures of an owner at `now`. */
     async usage(owner: string, now: number): Promise<Usage> {
       const row = await usage.get(bytesOf(owner), now)
-      return row ?? { pictures: 0, bytes: 0, kept: 0, keptBytes: 0 }
+      const { pictures = 0, bytes = 0, kept = 0, kept_bytes: keptBytes = 0 } = row ?? {}
+      return { pictures, bytes, kept, keptBytes }
     },
 
     /** Store a picture that nothing uses yet. */

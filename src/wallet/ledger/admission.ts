@@ -27,8 +27,8 @@ export type Admission = {
 }
 
 /**
- * Decides which start events are looked at. An attempt counts also when it is refused later. Each key has a share of what relays bring. Keys without an account share one limit,
- * over HTTP and from relays together.
+ * Decides which start events are looked at. An attempt counts also when it is refused later. Each key has a share
+ * of what relays bring. Keys without an account share one limit, over HTTP and from relays together.
  */
 export function createAdmission(parts: AdmissionParts): Admission {
   const { ledger, database, seconds, rateLimit } = parts
