@@ -228,3 +228,21 @@ test('a poster of a service that has moved says so', async () => {
   await poster.lookAtPoster(id)
   expect(moved.peek()).toBe(false)
 })
+
+test('a coupon that was passed on and taken back is the one of its poster', async () => {
+  await visit()
+  poster.takeCoupon()
+  await isTaken()
+  const fresh = '0JqmII8jrhwXpBMHzbGQPw'
+  page.state.answer = (path, { nonce: code }: { nonce: string }) =>
+    path.endsWith('/refresh')
+      ? Response.json({ ...terms, nonce: fresh, voucher: null }, { status: 201 })
+      : Response.json({ ...terms, nonce: code, status: 'minted', claimedAt: null })
+  coupon.take(coupon.holdings.all()[0]!)
+  await until('the swap', () => coupon.openNonce.peek() === fresh)
+  coupon.openList()
+  page.visit(`/c/p/${id}`)
+  await until('the coupon', () => coupon.openNonce.peek() === fresh)
+  expect(taken).toHaveLength(1)
+  coupon.remove(fresh)
+})

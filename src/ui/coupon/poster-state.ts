@@ -5,7 +5,6 @@ import { ApiError } from '../../client/api-error.ts'
 import type { ShownPoster } from '../../client/models.ts'
 import { createPauses } from '../../client/pause.ts'
 import { fetchPoster } from '../../client/poster.ts'
-import { randomText } from '../../client/random.ts'
 import { device } from '../browser/storage.ts'
 import { say } from '../parts/toast.tsx'
 import { ask, heard, reachable } from '../state/reach.ts'
@@ -13,8 +12,14 @@ import { errorText } from '../words/errors.ts'
 import { posterWords as t } from '../words/poster.ts'
 import { statusNow } from './holdings.ts'
 import { createPosterTaker, type PosterTaking } from './poster-taker.ts'
-import { openPosterTakes } from './poster-takes.ts'
-import { holdings, keep, openPoster, openTaken } from './state.ts'
+import {
+  holdings,
+  keep,
+  openPoster,
+  openTaken,
+  posterTakesName,
+  posterTakes as takes,
+} from './state.ts'
 
 type PosterView =
   | { step: 'looking' }
@@ -23,8 +28,6 @@ type PosterView =
   /** `message`: the sentence of a service that answered with a fault. */
   | { step: 'unreachable'; message: string | null }
 
-const takesName = 'poster-takes'
-const takes = openPosterTakes(device, takesName, randomText)
 const pauses = createPauses()
 
 export const posterView = signal<PosterView>({ step: 'looking' })
@@ -109,7 +112,7 @@ export function hasTaken(id: string): boolean {
 
 /** Whether a take survives this page. */
 export function takesLast(): boolean {
-  return device.lasts(takesName)
+  return device.lasts(posterTakesName)
 }
 
 /** Take a coupon from the poster on the screen; `another`: one more than before. */

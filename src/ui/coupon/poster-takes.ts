@@ -20,6 +20,8 @@ export type PosterTakes = {
   /** The take without an answer, else the newest one, else a new one; `another`: a new one after the newest. */
   open(poster: string, another: boolean): PosterTake
   settle(take: PosterTake, nonce: string): void
+  /** The coupon of a take has another code since. */
+  follow(old: string, nonce: string): void
   /** Forget a take that was refused. */
   close(take: PosterTake): void
 }
@@ -51,6 +53,10 @@ export function openPosterTakes(store: TextStore, name: string, newKey: () => st
     },
     settle(take, nonce) {
       keep([{ ...take, nonce }, ...others(take)])
+    },
+    follow(old, nonce) {
+      const take = all().find((one) => one.nonce === old)
+      if (take) keep(all().map((one) => (one.key === take.key ? { ...one, nonce } : one)))
     },
     close(take) {
       keep(others(take))

@@ -13,6 +13,7 @@ import { say } from '../parts/toast.tsx'
 import { ask, reachable } from '../state/reach.ts'
 import { couponWords as t } from '../words/coupon.ts'
 import { type Held, openHoldings, type Status } from './holdings.ts'
+import { openPosterTakes } from './poster-takes.ts'
 import { createTaker, type Taking } from './take.ts'
 import { openUnseen, type Unseen } from './unseen.ts'
 
@@ -37,6 +38,9 @@ const pending = openPendingList({
   newKey: randomText,
 })
 
+export const posterTakesName = 'poster-takes'
+export const posterTakes = openPosterTakes(device, posterTakesName, randomText)
+
 /** The nonce of the coupon on the screen; null shows the list, empty a code that is none. */
 export const openNonce = signal<string | null>(null)
 /** The id of the poster on the screen; null without one. */
@@ -56,6 +60,7 @@ const taker = createTaker({
   now: systemClock,
   onChange(next) {
     readDevice()
+    if (next.step === 'mine') posterTakes.follow(next.old, next.held.nonce)
     const code = next.step === 'mine' ? next.old : next.nonce
     if (code !== openNonce.peek()) {
       // A swap of another coupon, which an earlier page left open.
