@@ -29,6 +29,7 @@ export function TicketButton({ vouchers, onPrinted }: Props) {
     setBusy(true)
     setTrouble(null)
     const begun = all - waiting.length
+    setDone(begun)
     const failed = await printAll(waiting, (count) => setDone(begun + count))
     setBusy(false)
     setTrouble(failed)
