@@ -3,7 +3,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Camera, cameraTrouble, openCamera } from '../browser/camera.ts'
 import { readPhoto } from '../browser/qr-reader.ts'
 import { commonWords as t } from '../words/common.ts'
+import { useAttempt } from './attempt.ts'
 import { Button } from './button.tsx'
+import { Failure } from './failure.tsx'
 import { FileButton } from './file-button.tsx'
 import { Notice } from './notice.tsx'
 
@@ -12,6 +14,8 @@ type Props = { onRead: (text: string) => void }
 /** Reads a QR code by photo, and by camera where the browser allows it. */
 export function QrReader({ onRead }: Props) {
   const [unread, setUnread] = useState(false)
+  // The part that reads photos loads with the first one, which fails without a connection.
+  const { failure, attempt } = useAttempt()
   const photo = async (picked: File) => {
     setUnread(false)
     const text = await readPhoto(picked)
@@ -25,10 +29,11 @@ export function QrReader({ onRead }: Props) {
           icon="image"
           label={t('read.photo')}
           accept="image/*"
-          onFile={(picked) => void photo(picked)}
+          onFile={(picked) => void attempt(() => photo(picked))}
         />
       </CameraReader>
       {unread && <Notice tone="bad">{t('read.none')}</Notice>}
+      {failure !== null && <Failure cause={failure} />}
     </div>
   )
 }

@@ -2,8 +2,10 @@ import { useRef, useState } from 'preact/hooks'
 import { cameraTrouble } from '../browser/camera.ts'
 import { readPhoto } from '../browser/qr-reader.ts'
 import { useArrival } from '../parts/arrival.ts'
+import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
 import { CodeField, slipIn } from '../parts/code-field.tsx'
+import { Failure } from '../parts/failure.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
 import { moment } from '../words/format.ts'
@@ -68,16 +70,15 @@ function Ways() {
 
 /** Reads a code from a photo, which works on plain http, where browsers give no camera. */
 function PhotoButton({ primary }: { primary: boolean }) {
-  const [busy, setBusy] = useState(false)
+  // The part that reads photos loads with the first one, which fails without a connection.
+  const { busy, failure, attempt } = useAttempt()
   const [empty, setEmpty] = useState(false)
   const input = useRef<HTMLInputElement>(null)
   const read = async (file: File) => {
-    setBusy(true)
     setEmpty(false)
-    const text = await readPhoto(file)
-    setBusy(false)
     // Cleared, or choosing the same photo again would fire no event.
     if (input.current) input.current.value = ''
+    const text = await readPhoto(file)
     if (text === null) setEmpty(true)
     else take([text])
   }
@@ -97,11 +98,12 @@ function PhotoButton({ primary }: { primary: boolean }) {
           disabled={busy}
           onChange={(event) => {
             const [file] = event.currentTarget.files ?? []
-            if (file) void read(file)
+            if (file) void attempt(() => read(file))
           }}
         />
       </label>
       {empty && <Notice tone="wait">{t('redeem.photo.none')}</Notice>}
+      {failure !== null && <Failure cause={failure} />}
     </div>
   )
 }
