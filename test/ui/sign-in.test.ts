@@ -342,7 +342,7 @@ test('a PIN is changed in the account, and wrong PINs make the next try wait', a
   await ago(0)
   await page.reload()
   await tryPin('135791')
-  await page.getByText(/Esperá [23]\d\d segundos/).waitFor()
+  await page.getByText(/Esperá [45] minutos/).waitFor()
   await checkEveryWidth(page, 'panel-pin-wait')
   await press('Me olvidé el PIN')
   await page.getByText('Nadie puede recuperar tu PIN').waitFor()

@@ -22,13 +22,15 @@ const signerWords = createWords({
   ],
   'pin-wrong': ['Ese PIN no es. Probá de nuevo.', 'That is not the PIN. Try again.'],
   'pin-wrong-wait': [
-    'Ese PIN no es. Probá de nuevo en {n} segundo.|Ese PIN no es. Probá de nuevo en {n} segundos.',
-    'That is not the PIN. Try again in {n} second.|That is not the PIN. Try again in {n} seconds.',
+    'Ese PIN no es. Probá de nuevo en {wait}.',
+    'That is not the PIN. Try again in {wait}.',
   ],
   'pin-wait': [
-    'Hubo varios PIN equivocados. Esperá {n} segundo y probá de nuevo.|Hubo varios PIN equivocados. Esperá {n} segundos y probá de nuevo.',
-    'There were several wrong PINs. Wait {n} second and try again.|There were several wrong PINs. Wait {n} seconds and try again.',
+    'Hubo varios PIN equivocados. Esperá {wait} y probá de nuevo.',
+    'There were several wrong PINs. Wait {wait} and try again.',
   ],
+  'wait.seconds': ['{n} segundo|{n} segundos', '{n} second|{n} seconds'],
+  'wait.minutes': ['{n} minuto|{n} minutos', '{n} minute|{n} minutes'],
   'pin-not-stored': [
     'El navegador no dejó guardar el PIN nuevo: sigue valiendo el de antes. Hacé lugar en el equipo y probá de nuevo.',
     'The browser did not let us save the new PIN: the old one still works. Free up some space on the device and try again.',
@@ -82,5 +84,13 @@ export function failureText(cause: unknown): string {
   if (!(cause instanceof SignerError)) return errorText(cause)
   const { code, waitSeconds } = cause
   const waits = code === 'pin-wrong' && waitSeconds > 0
-  return signerWords(waits ? 'pin-wrong-wait' : code, { n: waitSeconds })
+  return signerWords(waits ? 'pin-wrong-wait' : code, { wait: waitText(waitSeconds) })
+}
+
+/** A wait as people count it; a part of a minute counts as one, so that nobody comes too early. */
+function waitText(seconds: number): string {
+  const long = seconds > 90
+  return long
+    ? signerWords('wait.minutes', { n: Math.ceil(seconds / 60) })
+    : signerWords('wait.seconds', { n: seconds })
 }
