@@ -375,7 +375,10 @@ test('a PIN is changed in the account, and wrong PINs make the next try wait', a
   const file = await (await download).path()
   const copy = await Bun.file(file).text()
   expect(copy).toMatch(/Qué es: .*\s+Dónde se abre: http.*\/panel\s+Cómo: .*seis palabras/)
-  for (const word of words) expect(copy).not.toContain(` ${word} `)
+  // The sentences of the file may have one of the words, but no two that follow each other.
+  for (const [at, word] of words.slice(1).entries()) {
+    expect(copy).not.toContain(`${words[at]} ${word}`)
+  }
   await second.getByRole('button', { name: 'Listo' }).click()
   await page.getByText('Ya la hiciste en este equipo').waitFor()
   await press('Salir')
