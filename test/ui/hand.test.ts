@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { closeBrowser, picture, shownQr } from '../support/browser.ts'
 import { call } from '../support/client.ts'
 import { shownAddress } from '../support/merchant-page.ts'
-import { checkEveryWidth } from '../support/page-looks.ts'
+import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { expectToast } from '../support/page-states.ts'
 import { closePanels, openCoupon } from '../support/panel-page.ts'
 import { pagesOf } from '../support/pdf.ts'
@@ -193,6 +193,9 @@ test('a holder who passes a coupon on is told that both have its code, and can t
   const { page } = await openPage(`${server.url}/c#${nonces[0]}`)
   await page.evaluate(windowless)
   await enterNetwork(page)
+  await page.getByText('Esta página sólo se abre en el Wi-Fi').waitFor()
+  expect(await page.locator('.button.primary').allTextContents()).toEqual(['Guardar como imagen'])
+  await checkPage(page, 'coupon-network')
   await page.getByRole('button', { name: 'Pasárselo a alguien' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('quien te lo pasó a vos todavía tiene el mismo código').waitFor()
@@ -286,6 +289,7 @@ test('a ticket takes one tap on a printer that was chosen once, and paper that i
   await page.evaluate('window.paperless = true')
   await press('Imprimir ticket')
   await dialog().getByText('La impresora no tiene papel').waitFor()
+  expect(await dialog().locator('.button.primary').allTextContents()).toEqual(['Guardar imagen'])
   await checkEveryWidth(page, 'hand-over-no-paper')
   expect(await page.evaluate('window.printed.length')).toBe(0)
   await press('Imprimir con el navegador')

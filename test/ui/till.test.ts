@@ -224,6 +224,7 @@ test('without https the page explains the missing camera, and reads a photo', as
   const input = page.locator('input[type=file]')
   await input.setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: Buffer.from('nada') })
   await page.getByText('En esa foto no encontramos un QR').waitFor()
+  await checkPage(page, 'till-photo-none')
   const nonce = await mint()
   await input.setInputFiles(photo(`${server.url}/c#${nonce}`))
   await redeem(page).click()
@@ -843,6 +844,9 @@ test('a till makes its key, the merchant authorises it, and a tap issues a coupo
     await page.locator(`html[data-theme="${colorScheme}"]`).waitFor()
     expect(await shownQr(page)).toMatch(new RegExp(`^${server.url}/c#[\\w-]{22}$`))
   }
+  expect(await page.locator('.issued .button.primary').allTextContents()).toEqual([
+    'Guardar imagen',
+  ])
   await checkPage(page, 'till-issued')
 
   // The printed page contains only the ticket, as wide as the roll.
@@ -996,6 +1000,7 @@ test('a cached page is replaced by the one of a restarted server as soon as that
 test('the till speaks English, too, and breaks words that are wider than a small phone', async () => {
   const { page } = await openTill(server.url, { locale: 'en-US', width: 320 })
   await title(page, 'Redeem a coupon').waitFor()
+  await checkPage(page, 'till-ready-english')
   const wide = 'x'.repeat(80)
   const benefit = { type: 'freeItems', items: [{ d: `${wide}${wide}`.slice(0, 128), qty: 2 }] }
   const fields = { name: wide, description: wide.repeat(6), benefit }

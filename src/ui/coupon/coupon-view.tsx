@@ -257,11 +257,13 @@ function ShownQr({ held, drawn }: { held: Held; drawn: Drawn }) {
 }
 
 function TakeBox({ held }: { held: Held }) {
+  // One is primary: where the page opens in one network only, the picture.
+  const kind = linkReach() === 'network' ? 'plain' : 'primary'
   return (
     <section class="sheet stack" aria-labelledby="take">
       <h2 id="take">{t('take.title')}</h2>
       <p>{t('take.detail')}</p>
-      <TakeButton held={held} big>
+      <TakeButton held={held} kind={kind} big>
         {t('take.action')}
       </TakeButton>
     </section>

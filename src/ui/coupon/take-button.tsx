@@ -5,6 +5,7 @@ import { take } from './state.ts'
 
 type Props = {
   held: Held
+  kind?: 'primary' | 'plain'
   big?: boolean
   /** Called before the swap begins, whose progress shows on the page. */
   onTake?: () => void
@@ -12,10 +13,10 @@ type Props = {
 }
 
 /** Swaps the code of a coupon for one that only this device has. */
-export function TakeButton({ held, big = false, onTake, children }: Props) {
+export function TakeButton({ held, kind = 'primary', big = false, onTake, children }: Props) {
   return (
     <Button
-      kind="primary"
+      kind={kind}
       icon="lock"
       big={big}
       onClick={() => {

@@ -92,7 +92,7 @@ function WifiForm({ known, onDone }: FormProps) {
         checked={draft.hidden}
         onChange={(hidden) => change({ hidden })}
       />
-      <Button kind="primary" icon="check" type="submit">
+      <Button icon="check" type="submit">
         {t('wifi.do')}
       </Button>
     </form>

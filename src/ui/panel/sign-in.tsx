@@ -143,7 +143,7 @@ export function SignIn({ only, own = false, take, onBring = null }: SignInProps)
         )
       )}
       {!kept && (
-        <Button icon="download" onClick={() => setMethod('bring')}>
+        <Button kind={own ? 'primary' : 'plain'} icon="download" onClick={() => setMethod('bring')}>
           {t('key.bring')}
         </Button>
       )}

@@ -44,7 +44,13 @@ export function TicketButton({ vouchers, onPrinted }: Props) {
   const label = all > 1 ? t('ticket.do.many', { n: all }) : t('ticket.do')
   return (
     <>
-      <Button kind="primary" icon="print" busy={busy} onClick={() => void print()}>
+      {/* One coupon has another primary button: its picture, or the end. */}
+      <Button
+        kind={all > 1 ? 'primary' : 'plain'}
+        icon="print"
+        busy={busy}
+        onClick={() => void print()}
+      >
         {trouble !== null && done > 0 && done < all ? t('ticket.rest') : label}
       </Button>
       {trouble !== null && (

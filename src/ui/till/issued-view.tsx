@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { couponLink } from '../browser/share.ts'
+import { couponLink, linkReach } from '../browser/share.ts'
 import { ReachNotice } from '../hand/reach-notice.tsx'
 import { Ways } from '../hand/ways.tsx'
 import { WifiBox } from '../hand/wifi-box.tsx'
@@ -57,7 +57,14 @@ export function IssuedView({ issued }: { issued: Issued }) {
             </Button>
           ))}
       </div>
-      <RestingButton kind="primary" icon="check" wide class="huge" onClick={handedOver}>
+      {/* One is primary: where phones open no link, the picture. */}
+      <RestingButton
+        kind={linkReach() === 'public' ? 'primary' : 'plain'}
+        icon="check"
+        wide
+        class="huge"
+        onClick={handedOver}
+      >
         {t('issue.done')}
       </RestingButton>
       <PrintRoom />
