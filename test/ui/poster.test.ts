@@ -60,6 +60,7 @@ test('a visitor takes a coupon with one tap, and finds it again by a second scan
   await page.getByRole('button', { name: 'Quiero otro' }).click()
   await page.getByText('Ya tenés tu cupón de este afiche').waitFor()
   expect(await page.getByRole('button', { name: 'Quiero otro' }).count()).toBe(0)
+  expect(await page.getByText('Podés llevarte tu cupón').count()).toBe(0)
   await checkPage(page, 'poster-refused')
   expect(complaints).toEqual([])
 })
@@ -69,18 +70,22 @@ test('a poster that gives nothing says why', async () => {
   const { page } = await open(id, { before: keepNothing })
   await page.getByText('Este navegador no guarda nada').waitFor()
   await checkPage(page, 'poster-unkept')
-  const words: [change: object, says: RegExp][] = [
-    [{ paused: true }, /pausó/],
-    [{ paused: false, startsAt: secondsNow() + 90_000 }, /Todavía no empezó\..* mañana a las? \d/],
-    [{ startsAt: null, endsAt: 5 }, /ya terminó/],
+  const words: [state: string, change: object, says: RegExp][] = [
+    ['paused', { paused: true }, /pausó/],
+    [
+      'not-started',
+      { paused: false, startsAt: secondsNow() + 90_000 },
+      /Todavía no empezó\..* mañana a las? \d/,
+    ],
+    ['ended', { startsAt: null, endsAt: 5 }, /ya terminó/],
   ]
-  for (const [changes, says] of words) {
+  for (const [state, changes, says] of words) {
     expect((await change(id, changes)).status).toBe(200)
     await page.reload()
     await page.getByText(says).waitFor()
     expect(await page.getByRole('button', { name: 'Quiero mi cupón' }).count()).toBe(0)
+    await checkPage(page, `poster-${state}`)
   }
-  await checkPage(page, 'poster-ended')
   await call(server.url, `/api/posters/${id}`, { method: 'DELETE', token })
   await page.reload()
   await page.getByRole('heading', { name: 'Este afiche ya no está' }).waitFor()

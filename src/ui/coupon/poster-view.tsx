@@ -110,7 +110,7 @@ function Offer({ id, poster }: OfferProps) {
           {t(`state.${state}`, { when: momentAfter(startsAt ?? 0) })}
         </Notice>
       )}
-      {open && endsAt !== null && (
+      {open && !full && endsAt !== null && (
         <p class="soft">{t('state.until', { when: momentAfter(endsAt) })}</p>
       )}
       {open && !takesLast() && <Notice tone="wait">{t('take.unkept')}</Notice>}
