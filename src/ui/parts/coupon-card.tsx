@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ShownRules } from '../../client/voucher-rules.ts'
 import type { Benefit } from '../../coupons/benefit.ts'
 import type { ShopColor } from '../../shops/color.ts'
-import { benefitBadge, benefitText, plainBenefitText, shownName } from '../words/benefit-text.ts'
+import { benefitBadge, benefitText, nameTells, shownName } from '../words/benefit-text.ts'
 import { commonWords as t } from '../words/common.ts'
 import { day } from '../words/format.ts'
 import { rulesLines } from '../words/rules-text.ts'
@@ -36,8 +36,8 @@ export function CouponCard({ coupon, color = null, spent = false, brief = false,
   const name = shownName(coupon.name, benefit)
   const badge = benefitBadge(benefit)
   const worth = benefitText(benefit)
-  // A name that was made from the benefit would repeat the badge.
-  const telling = name !== plainBenefitText(benefit)
+  // A name that was made from the benefit would repeat it.
+  const telling = nameTells(coupon.name, benefit)
   const [lost, setLost] = useState<string | null>(null)
   // A picture that does not load leaves a card without one.
   const image = coupon.image === lost ? null : coupon.image
