@@ -101,11 +101,9 @@ export function Setup() {
       </form>
       <p class="soft">{t('setup.where')}</p>
       <QrReader onRead={read} />
-      <div>
-        <Button icon="download" onClick={() => setBringing(true)}>
-          {t('in.move')}
-        </Button>
-      </div>
+      <Button icon="download" wide onClick={() => setBringing(true)}>
+        {t('in.move')}
+      </Button>
       {/* Without the code, the operator can add this key on the machine of the service. */}
       <details>
         <summary>{t('setup.none')}</summary>

@@ -198,8 +198,8 @@ export const couponWords = createWords(
     ],
     'coupon.delete.done': ['Borrado.', 'Deleted.'],
     'coupon.pictureless': [
-      'No pudimos traer la foto de esa dirección, así que el cupón sale sin ella. Tiene que ser un archivo JPG, PNG, WebP, AVIF o GIF de hasta 1 MB.',
-      'We could not fetch the photo from that address, so the coupon has none. It has to be a JPG, PNG, WebP, AVIF or GIF of up to 1 MB.',
+      'No pudimos traer la foto de esa dirección, así que el cupón sale sin ella. Tiene que ser un archivo JPG, PNG, WebP, AVIF o GIF de hasta 1 MB.',
+      'We could not fetch the photo from that address, so the coupon has none. It has to be a JPG, PNG, WebP, AVIF or GIF of up to 1 MB.',
     ],
     'coupon.spent': ['Ya no se emite', 'No longer issued'],
     'tab.label': ['Partes del cupón', 'Parts of the coupon'],
