@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
 import { closeBrowser } from '../support/browser.ts'
-import { checkEveryWidth } from '../support/page-looks.ts'
+import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { expectToast } from '../support/page-states.ts'
 import { closePanels, openCoupon } from '../support/panel-page.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
@@ -93,6 +93,7 @@ test('a batch is issued to the people of a file, each code shows its person, and
   await checkEveryWidth(page, 'batches')
   await press('Anular la tanda Feria')
   await dialog().getByText('Dejan de valer 2 cupones sin canjear').waitFor()
+  await checkPage(page, 'batch-void')
   await expectToast(page.getByText('Se anularon 2 cupones.'), () =>
     dialog().getByRole('button', { name: 'Anular la tanda' }).click(),
   )

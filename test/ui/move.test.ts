@@ -104,6 +104,7 @@ test('a shop walks out of one service and into another, which redeems its coupon
   await page.goto(`${old.url}/panel`)
   await page.reload()
   await page.getByRole('heading', { name: 'Este negocio se mudó' }).waitFor()
+  await checkPage(page, 'panel-moved-locked')
   await page.getByLabel('PIN', { exact: true }).fill(pin)
   await press('Entrar')
   await page.getByText('Son nuevas').waitFor()

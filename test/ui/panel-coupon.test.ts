@@ -85,6 +85,8 @@ test('archiving asks first, and can be undone', async () => {
   const { page, press, dialog } = await openCoupon(server, { issued: 1 })
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await press('Archivar')
+  await dialog().getByRole('button', { name: 'Archivar' }).waitFor()
+  await checkPage(page, 'panel-archive')
   await dialog().getByRole('button', { name: 'Archivar' }).click()
   await page.getByText('Ya no se emite').waitFor()
   await checkPage(page, 'panel-archived')

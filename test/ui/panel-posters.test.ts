@@ -98,6 +98,7 @@ test('a merchant hangs a poster, follows it, pauses it and takes it down', async
 
   await press('Pausar')
   await page.getByText('En pausa').waitFor()
+  await checkPage(page, 'panel-poster-paused')
   expect((await taken()).json.code).toBe('poster-paused')
   await press('Seguir entregando')
   await page.getByText('Entregando', { exact: true }).waitFor()
@@ -127,6 +128,8 @@ test('a merchant hangs a poster, follows it, pauses it and takes it down', async
   await page.getByRole('cell', { name: 'Afiche' }).waitFor()
   await page.getByRole('tab', { name: 'Afiche' }).click()
   await press('Borrar')
+  await dialog().getByRole('button', { name: 'Borrar' }).waitFor()
+  await checkPage(page, 'panel-poster-delete')
   await dialog().getByRole('button', { name: 'Borrar' }).click()
   await page.getByText('Este cupón no tiene afiche').waitFor()
   expect((await ask('/api/posters')).json.posters).toEqual([])

@@ -5,7 +5,7 @@ import { finalizeEvent, getPublicKey } from 'nostr-tools/pure'
 import type { Page } from 'playwright-core'
 import { closeBrowser, keepNothing, showToCamera, type Visit, visit } from '../support/browser.ts'
 import { chooseKey, makeKey, next, pin } from '../support/merchant-page.ts'
-import { checkEveryWidth } from '../support/page-looks.ts'
+import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { expectToast } from '../support/page-states.ts'
 import { startRemoteSigner } from '../support/remote-signer.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
@@ -101,7 +101,9 @@ test('a browser extension signs once for a session', async () => {
 
 test('the page reports a missing extension', async () => {
   await open()
-  await choose(/^Con mi extensión/)
+  await page.getByText('Otras formas (Nostr)').click()
+  await checkPage(page, 'panel-other-ways')
+  await press(/^Con mi extensión/)
   await press('Entrar')
   await page.getByText('no tiene una extensión de Nostr').waitFor()
   await checkEveryWidth(page, 'panel-extension')
