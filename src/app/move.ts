@@ -1,6 +1,16 @@
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { ownLikeDirectory, syncDirectory } from '../base/durable.ts'
+import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
 import { completeArrival, createIncoming, incomingPath, untouched } from '../db/arrival.ts'
@@ -9,10 +19,12 @@ import type { CheckReport } from '../db/check.ts'
 import type { Database } from '../db/database.ts'
 import type { Pins } from '../db/inspect.ts'
 import { type MoveHeader, sealMove } from '../db/move-file.ts'
+import { relayBeside } from '../db/relay-snapshot.ts'
 import type { prepareArrival } from '../db/restore.ts'
 import { npubOf } from '../nostr/keys.ts'
 import type { Caller } from '../session/caller.ts'
 import type { Config } from './config.ts'
+import { databasePath } from './data.ts'
 import {
   fingerprintOf,
   type KeyTexts,
@@ -102,6 +114,27 @@ export async function writeMove(
     closeSync(output)
     rmSync(partial, { force: true })
   }
+}
+
+/** The refusal for long work that ended before it was done; other causes stay as they are. */
+export function refusalOf(cause: unknown): unknown {
+  if (OperatorError.is(cause, 'disk-full')) return diskLow()
+  if (OperatorError.is(cause, 'stopping')) return new Refusal('shutting-down', { retryAfter: 5 })
+  return cause
+}
+
+/** Refuse `disk-low` if the copy for a move has no room, since a closed service without a file helps nobody. */
+export function requireRoomForMove({ dataDir }: Config, freeBytes: number | null): void {
+  const database = databasePath(dataDir)
+  const bytes = [database, relayBeside(database)].reduce(
+    (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
+  if (freeBytes !== null && freeBytes < bytes) throw diskLow()
+}
+
+function diskLow(): Refusal {
+  return new Refusal('disk-low', { retryAfter: limits.diskLowRetrySeconds })
 }
 
 type Arrival = { npub: string; check: CheckReport; events: BackupReport['events'] }

@@ -4,7 +4,7 @@ import { requireMover } from '../move/mover.ts'
 import type { MoveOut } from '../move/service.ts'
 import type { Caller } from '../session/caller.ts'
 import { readAdmission } from './management.ts'
-import { moveBack, moveCopyPath, removeMoveCopy, streamMove } from './move.ts'
+import { moveBack, moveCopyPath, refusalOf, removeMoveCopy, streamMove } from './move.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Use up the signature of a caller. */
@@ -53,7 +53,9 @@ export function createMovedOut(
     begin: async (caller) => ({ movedAt: await admit(caller) }),
     async file(caller, passphrase) {
       await admit(caller)
-      await prepare()
+      await prepare().catch((cause: unknown) => {
+        throw refusalOf(cause)
+      })
       const createdAt = now()
       const stream = await streamMove(config, passphrase, createdAt)
       requireMoved()

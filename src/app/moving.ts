@@ -12,7 +12,7 @@ import { requireMover } from '../move/mover.ts'
 import type { MoveIn, MoveOut } from '../move/service.ts'
 import type { Config } from './config.ts'
 import type { Management } from './management.ts'
-import { stageArrival } from './move.ts'
+import { refusalOf, requireRoomForMove, stageArrival } from './move.ts'
 import type { Runtime } from './runtime.ts'
 
 type MovingParts = Pick<Management, 'merchants'> & {
@@ -22,7 +22,7 @@ type MovingParts = Pick<Management, 'merchants'> & {
 
 /** The way out of a service that runs. It has a file only after the restart, when nothing writes any more. */
 export function createMoveOut(runtime: Runtime, { merchants, restart }: MovingParts): MoveOut {
-  const { database, log, now } = runtime
+  const { config, database, disk, log, now } = runtime
   const notBegun = async () => {
     throw new Refusal('move-not-begun')
   }
@@ -31,6 +31,7 @@ export function createMoveOut(runtime: Runtime, { merchants, restart }: MovingPa
       const roots = ['instance', 'roster'] as const
       const movedAt = await database.transact({ roots, first: spend }, async (tx) => {
         await requireMover(tx, merchants.admission(), pubkey)
+        requireRoomForMove(config, disk.freeBytes())
         const at = now()
         await tx.facts.pin('moved', String(at))
         return at
@@ -133,16 +134,8 @@ function writeAt(path: string, at: number, piece: Uint8Array): void {
 function asRefusal(cause: unknown, log: Log): unknown {
   if (!(cause instanceof OperatorError)) return cause
   log.warn('move.refused', { why: cause.message })
-  switch (cause.kind) {
-    case 'passphrase':
-      return new Refusal('move-passphrase-wrong')
-    case 'not-empty':
-      return new Refusal('move-not-empty')
-    case 'disk-full':
-      return new Refusal('disk-low', { retryAfter: limits.diskLowRetrySeconds })
-    case 'stopping':
-      return new Refusal('shutting-down', { retryAfter: 5 })
-    default:
-      return new Refusal('move-file-damaged')
-  }
+  if (cause.kind === 'passphrase') return new Refusal('move-passphrase-wrong')
+  if (cause.kind === 'not-empty') return new Refusal('move-not-empty')
+  const refused = refusalOf(cause)
+  return refused === cause ? new Refusal('move-file-damaged') : refused
 }

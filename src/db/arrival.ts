@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownLikeDirectory, syncDirectory, syncFile, writeDurably } from '../base/durable.ts'
 import { openForReading } from './inspect.ts'
@@ -36,7 +37,10 @@ export function completeArrival(dataDir: string): void {
   const incoming = incomingPath(dataDir)
   for (const { name } of replaced) {
     const path = join(incoming, name)
-    if (name !== 'keys' && existsSync(path)) syncFile(path)
+    if (name === 'keys' || !existsSync(path)) continue
+    // The next start takes the file alone.
+    assert(!statSync(`${path}-wal`, { throwIfNoEntry: false })?.size, 'a journal is not folded in')
+    syncFile(path)
   }
   syncDirectory(join(incoming, 'keys'))
   syncDirectory(incoming)

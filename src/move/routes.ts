@@ -22,7 +22,7 @@ export function moveRoutes(move: MoveOut, auth: Authenticator<Caller>) {
         summary: 'Close the service here, to go on at another computer',
         access: 'signed',
         answers: { 202: MovedModel },
-        refusals: ['move-not-allowed', 'move-in-clear', 'move-not-begun'],
+        refusals: ['move-not-allowed', 'move-in-clear', 'move-not-begun', 'disk-low'],
       }),
     })
     .delete(
@@ -66,6 +66,7 @@ export function moveRoutes(move: MoveOut, auth: Authenticator<Caller>) {
             'move-not-allowed',
             'move-in-clear',
             'move-not-begun',
+            'disk-low',
           ],
         }),
       },

@@ -2,9 +2,15 @@ import type { Caller } from '../session/caller.ts'
 
 /** The way out of this computer. */
 export type MoveOut = {
-  /** Close the service, and restart it as one that was moved. Refuses `move-not-allowed`, `move-not-begun` while it opens again. */
+  /**
+   * Close the service, and restart it as one that was moved. Refuses `move-not-allowed`, `move-not-begun` while it opens
+   * again, `disk-low` where the copy for the file has no room.
+   */
   begin(caller: Caller): Promise<{ movedAt: number }>
-  /** The file of the move, as a stream, and its time in Unix seconds. Refuses `move-not-allowed`, `move-not-begun`. */
+  /**
+   * The file of the move, as a stream, and its time in Unix seconds. Refuses `move-not-allowed`, `move-not-begun`,
+   * `disk-low`.
+   */
   file(
     caller: Caller,
     passphrase: string,
@@ -19,6 +25,9 @@ export type MoveIn = {
   open(code: string | null, address: string): Promise<{ ticket: string }>
   /** Take the next piece, after `at` bytes; zero begins anew. Returns the bytes so far. */
   take(ticket: string | null, at: number, piece: Uint8Array): { bytes: number }
-  /** Check the file, and restart with it. Refuses `move-passphrase-wrong`, `move-file-damaged`, `move-not-empty`. */
+  /**
+   * Check the file, and restart with it. Refuses `move-passphrase-wrong`, `move-file-damaged`, `move-not-empty`,
+   * `disk-low`.
+   */
   finish(ticket: string | null, passphrase: string): Promise<{ npub: string }>
 }

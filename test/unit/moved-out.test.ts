@@ -3,36 +3,46 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/app/config.ts'
-import { realStatFs } from '../../src/app/disk.ts'
+import { realStatFs, type StatFs } from '../../src/app/disk.ts'
 import { createMovedOut } from '../../src/app/moved-out.ts'
-import { openRuntime } from '../../src/app/runtime.ts'
+import { createMoveOut } from '../../src/app/moving.ts'
+import { openRuntime, type Runtime } from '../../src/app/runtime.ts'
 import { createLog } from '../../src/base/log.ts'
+import { OperatorError } from '../../src/base/operator-error.ts'
+import type { Maintenance } from '../../src/db/maintenance.ts'
+import type { Merchants } from '../../src/merchants/service.ts'
 
 const passphrase = 'uno dos tres cuatro cinco seis siete ocho'
 const caller = { pubkey: 'ab'.repeat(32), beganAt: 0, until: 0, spend: undefined }
 const notBegun = { code: 'move-not-begun' }
+const noRoom = { code: 'disk-low', detail: { retryAfter: 60 } }
 
 const made: (() => Promise<void> | void)[] = []
 afterEach(async () => {
   for (const remove of made.splice(0).reverse()) await remove()
 })
 
-/** The way out of a service of one merchant that was moved. */
-async function createMoved() {
+/** A service of one merchant. */
+async function openService(statFs: StatFs = realStatFs): Promise<Runtime> {
   const directory = mkdtempSync(join(tmpdir(), 'cuponera-moved-'))
   made.push(() => rmSync(directory, { recursive: true, force: true }))
   const env = { DATA_DIR: join(directory, 'd') }
   const { config } = readConfig(new Map(), env, false)
   const opened = new AsyncDisposableStack()
   made.push(() => opened.disposeAsync())
-  const log = createLog('error', 'json')
-  const runtime = await openRuntime(config, log, { statFs: realStatFs, opened })
-  await runtime.database.transact({ roots: ['instance', 'roster'] }, async (tx) => {
+  const runtime = await openRuntime(config, createLog('error', 'json'), { statFs, opened })
+  await runtime.database.transact({ roots: ['roster'] }, async (tx) => {
     await tx.merchants.put({ ...caller, label: '', owner: true, createdAt: 1, expiresAt: null })
-    await tx.facts.pin('moved', '17')
   })
+  return runtime
+}
+
+/** The way out of that service when it was moved. */
+async function createMoved(changed: Partial<Runtime> = {}) {
+  const runtime = await openService()
+  await runtime.database.transact({ roots: ['instance'] }, (tx) => tx.facts.pin('moved', '17'))
   const parts = { spend: async () => undefined, restart: () => undefined }
-  return createMovedOut(runtime, parts)
+  return createMovedOut({ ...runtime, ...changed }, parts)
 }
 
 test('a moved service that opens again gives out no file, and does not say that it is closed', async () => {
@@ -52,4 +62,22 @@ test('a file that is under way breaks off when the service opens again', async (
   await moved.back(caller)
   const [read] = await Promise.allSettled([new Response(stream).bytes()])
   expect(read.status).toBe('rejected')
+})
+
+test('a service is not closed where its copy has no room', async () => {
+  const runtime = await openService(async () => ({ bavail: 0, bsize: 4096, blocks: 9 }))
+  const merchants = { admission: () => 'let-in' } as unknown as Merchants
+  const restart = () => {
+    throw new Error('it was closed')
+  }
+  const out = createMoveOut(runtime, { merchants, restart })
+  expect(await out.begin(caller).catch((refused) => refused)).toMatchObject(noRoom)
+  expect(await runtime.database.snapshot((tx) => tx.facts.find('moved'))).toBeNull()
+})
+
+test('a moved service says that its copy has no room', async () => {
+  const failure = new OperatorError('cannot write', 'disk-full')
+  const maintenance = { backup: () => Promise.reject(failure) } as unknown as Maintenance
+  const moved = await createMoved({ maintenance })
+  expect(await moved.file(caller, passphrase).catch((refused) => refused)).toMatchObject(noRoom)
 })
