@@ -14,7 +14,7 @@ import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
 import { completeArrival, createIncoming, incomingPath, untouched } from '../db/arrival.ts'
-import { type BackupReport, partialOf } from '../db/backup.ts'
+import { asOperatorError, type BackupReport, partialOf } from '../db/backup.ts'
 import type { CheckReport } from '../db/check.ts'
 import type { Database } from '../db/database.ts'
 import type { Pins } from '../db/inspect.ts'
@@ -94,15 +94,19 @@ async function passphraseOf(typed: string): Promise<string> {
   return movePassphraseOf(typed)
 }
 
-/** Write the file of a move (0600). It has its name only when it is complete and on disk. Replaces a file. */
+/**
+ * Write the file of a move (0600). It has its name only when it is complete and on disk. Replaces a file.
+ * Throws OperatorError if it cannot be written.
+ */
 export async function writeMove(
   config: Config,
   target: string,
   { passphrase, now }: { passphrase: string; now: number },
 ): Promise<void> {
   const partial = partialOf(target)
-  const output = openSync(partial, 'wx', 0o600)
+  let output: number | null = null
   try {
+    output = openSync(partial, 'wx', 0o600)
     ownLikeDirectory(partial)
     for await (const piece of await streamMove(config, passphrase, now)) {
       for (let at = 0; at < piece.length; ) at += writeSync(output, piece, at)
@@ -110,8 +114,10 @@ export async function writeMove(
     fsyncSync(output)
     renameSync(partial, target)
     syncDirectory(dirname(target))
+  } catch (cause) {
+    throw asOperatorError(cause, target)
   } finally {
-    closeSync(output)
+    if (output !== null) closeSync(output)
     rmSync(partial, { force: true })
   }
 }

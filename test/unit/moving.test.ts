@@ -3,10 +3,12 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/app/config.ts'
+import { writeMove } from '../../src/app/move.ts'
 import { createMoveIn } from '../../src/app/moving.ts'
 import type { Runtime } from '../../src/app/runtime.ts'
 import { createLog } from '../../src/base/log.ts'
 import { OperatorError, type OperatorErrorKind } from '../../src/base/operator-error.ts'
+import { asOperatorError } from '../../src/db/backup.ts'
 
 const made: string[] = []
 afterEach(() => {
@@ -29,7 +31,7 @@ async function createArriving(failure: Error) {
   const moveIn = createMoveIn(runtime as unknown as Runtime, parts as never)
   const { ticket } = await moveIn.open(null, '127.0.0.1')
   moveIn.take(ticket, 0, Buffer.from('a file'))
-  return { dataDir, ticket, moveIn }
+  return { config, dataDir, ticket, moveIn }
 }
 
 const failures: [OperatorErrorKind, object, boolean][] = [
@@ -47,4 +49,15 @@ test.each(failures)('an arrival that fails as "%s" says so', async (kind, refusa
   expect(readdirSync(dataDir)).not.toContain('incoming')
   // Anew, with the same ticket.
   expect(moveIn.take(ticket, 0, Buffer.from('again'))).toEqual({ bytes: 5 })
+})
+
+test('a file that cannot be written is a line for the operator', async () => {
+  const { config, dataDir } = await createArriving(new Error('not called'))
+  const target = join(dataDir, 'not there', 'mudanza.cuponera')
+  const [written] = await Promise.allSettled([
+    writeMove(config, target, { passphrase: 'x', now: 1 }),
+  ])
+  expect(written).toMatchObject({ reason: { message: `cannot write ${target}: ENOENT` } })
+  const full = Object.assign(new Error('full'), { code: 'ENOSPC', syscall: 'write' })
+  expect(asOperatorError(full, target)).toMatchObject({ kind: 'disk-full' })
 })
