@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { canSharePictures, shareFile, whatsappLink } from '../../src/ui/browser/share.ts'
+import {
+  canSharePictures,
+  shareBySystem,
+  shareLink,
+  whatsappLink,
+} from '../../src/ui/browser/share.ts'
 import { pretendBrowser } from '../support/fake-browser.ts'
 
 pretendBrowser()
@@ -59,12 +64,14 @@ describe('a shared picture', () => {
   })
 
   test.each([
-    ['NotAllowedError', false],
-    ['AbortError', true],
-  ])('after a %s counts as handled: %p', async (name, handled) => {
+    ['NotAllowedError', 'refused', 'shown'],
+    ['AbortError', 'closed', 'closed'],
+  ] as const)('after a %s counts as %s, and a link as %s', async (name, picture, link) => {
     shareBy(() => Promise.reject(new DOMException(name, name)))
-    expect(await shareFile(file)).toBe(handled)
+    expect(await shareBySystem({ files: [file] })).toBe(picture)
+    expect(await shareLink('Café', 'https://x.example/c#a')).toBe(link)
     shareBy(async () => undefined)
-    expect(await shareFile(file)).toBe(true)
+    expect(await shareBySystem({ files: [file] })).toBe('shared')
+    expect(await shareLink('Café', 'https://x.example/c#a')).toBe('shared')
   })
 })

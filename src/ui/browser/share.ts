@@ -39,21 +39,16 @@ export function canShare(): boolean {
   return 'share' in navigator
 }
 
-/** Share or copy a link; `shown` where the page may do neither, so the person has to copy it. */
+/**
+ * Share or copy a link; `shown` where the page may do neither, so the person has to copy it. A person who closes the
+ * dialog gets no second attempt by the clipboard.
+ */
 export async function shareLink(
   title: string,
   url: string,
-): Promise<'shared' | 'copied' | 'shown'> {
-  if (canShare()) {
-    try {
-      await navigator.share({ title, url })
-      return 'shared'
-    } catch (cause) {
-      // The person closed the dialog: no second attempt by the clipboard.
-      if (cause instanceof DOMException && cause.name === 'AbortError') return 'shared'
-      if (!(cause instanceof DOMException)) throw cause
-    }
-  }
+): Promise<'shared' | 'closed' | 'copied' | 'shown'> {
+  const went = canShare() ? await shareBySystem({ title, url }) : 'refused'
+  if (went !== 'refused') return went
   try {
     // On plain http the clipboard does not exist, though its type says so.
     if (!window.isSecureContext) return 'shown'
@@ -71,13 +66,13 @@ export function canSharePictures(): boolean {
   return 'canShare' in navigator && navigator.canShare(trial)
 }
 
-/** Share a file; false where the browser refuses. A person who closes the dialog has had their way. */
-export async function shareFile(file: File): Promise<boolean> {
+/** Share by the system's dialog; `closed`: the person closed it, so nothing left the device. */
+export async function shareBySystem(shared: ShareData): Promise<'shared' | 'closed' | 'refused'> {
   try {
-    await navigator.share({ files: [file] })
-    return true
+    await navigator.share(shared)
+    return 'shared'
   } catch (cause) {
     if (!(cause instanceof DOMException)) throw cause
-    return cause.name === 'AbortError'
+    return cause.name === 'AbortError' ? 'closed' : 'refused'
   }
 }

@@ -53,7 +53,8 @@ export function Ways({ handed, all = [handed], shop, onGiven, rested = true, chi
   const share = async () => {
     const went = await shareLink(shownName(handed.name, handed.coupon), link)
     if (went === 'copied') say(t('hand.copied'))
-    if (went !== 'shown') return onOneGiven()
+    if (went === 'shared' || went === 'copied') return onOneGiven()
+    if (went === 'closed') return
     setOpen(true)
     say(t('hand.uncopied'), 'wait')
   }

@@ -4,7 +4,7 @@ import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import type { ShopColor } from '../../shops/color.ts'
 import { saveFile } from '../browser/clipboard.ts'
 import { loadPicture } from '../browser/load-picture.ts'
-import { couponLink, shareFile } from '../browser/share.ts'
+import { couponLink, shareBySystem } from '../browser/share.ts'
 import { benefitBadge, benefitText, plainBenefitText, shownName } from '../words/benefit-text.ts'
 import { rulesLines } from '../words/rules-text.ts'
 import { untilText } from '../words/until.ts'
@@ -37,13 +37,14 @@ export async function saveImage(held: Pictured, look: PicturedShop): Promise<boo
   return blob !== null
 }
 
-/** Hand the picture to another program of this device; download it where that fails. */
+/** Hand the picture to another program of this device; download it where that fails. False when it did not leave. */
 export async function shareImage(held: Pictured, look: PicturedShop): Promise<boolean> {
   const blob = await pictureOf(held, look)
   const name = fileName(held)
   if (!blob) return false
-  if (!(await shareFile(new File([blob], name, { type: blob.type })))) saveFile(name, blob)
-  return true
+  const went = await shareBySystem({ files: [new File([blob], name, { type: blob.type })] })
+  if (went === 'refused') saveFile(name, blob)
+  return went !== 'closed'
 }
 
 async function pictureOf(
