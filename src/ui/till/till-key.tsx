@@ -20,7 +20,7 @@ export function TillKey() {
         <div class="qr-frame">
           <QrCode text={npubEncode(who.pubkey)} label={t('issue.key.qr')} />
         </div>
-        <RestingButton big onClick={lookAgain}>
+        <RestingButton kind="primary" big onClick={lookAgain}>
           {t('again')}
         </RestingButton>
       </>
