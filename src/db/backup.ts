@@ -118,6 +118,6 @@ export function asOperatorError(cause: unknown, target: string): unknown {
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
     return new OperatorError('the database is damaged: "cuponera check" says where')
   }
-  const full = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(code)
+  const full = /^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE)$/.test(code)
   return new OperatorError(`cannot write ${target}: ${code}`, full ? 'disk-full' : 'failed')
 }

@@ -143,7 +143,8 @@ function upgrade(path: string, file: string, settle: Settle): void {
     connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
     connection.close()
   } catch (cause) {
-    if (!(cause instanceof SQLiteError) || cause.code === 'SQLITE_FULL') throw cause
+    // A disk that takes no more says nothing about the file.
+    if (!(cause instanceof SQLiteError) || /FULL|IOERR/.test(cause.code ?? '')) throw cause
     throw new OperatorError(`${file} is not a sound database: ${cause.message}`)
   }
 }
