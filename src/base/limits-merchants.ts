@@ -26,6 +26,8 @@ export const merchantLimits = {
   /** All pictures of one owner. Issued vouchers keep theirs: four new coupons a week fill this in ten years. */
   picturesKeptPerOwnerMax: 2000,
   pictureBytesKeptPerOwnerMax: 200 * 1024 * 1024,
+  /** Newest revisions that are searched for pictures in use. More would hold other writes up; older ones seldom count. */
+  pictureRevisionsMax: 2000,
   /** An uploaded picture that nothing uses is kept for a day: an editor uploads before it saves. */
   pictureUnusedSeconds: 24 * 60 * 60,
   /** Pictures that one step of the sweep deletes. Each is up to 200 KB of the write-ahead log. */

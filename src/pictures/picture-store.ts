@@ -1,4 +1,5 @@
 import { bytesOf } from '../base/bytes.ts'
+import { limits } from '../base/limits.ts'
 import type { Sql } from '../db/sql.ts'
 import type { PictureType } from './strip.ts'
 
@@ -18,19 +19,24 @@ export function createPictureStore(sql: Sql) {
   const findSize = sql.query<{ type: PictureType; bytes: number }, [Uint8Array, Uint8Array]>(
     'SELECT type, bytes FROM pictures WHERE owner = ? AND hash = ?',
   )
-  // In use: on offer, in an open voucher, or in the shop. A revision that expired has no open voucher.
+  // In use: on offer, in an open voucher, or in the shop. Each revision takes a look-up, and the inner LIMIT bounds
+  // their number: its merchant chooses it.
   const usage = sql.query<
     { pictures: number; bytes: number; kept: number; kept_bytes: number },
-    [Uint8Array, number]
+    [Uint8Array, number, number]
   >(
-    `WITH used (picture) AS (
-       SELECT r.picture FROM definitions d JOIN revisions r ON r.definition_id = d.id
-       WHERE d.owner = ?1 AND r.picture IS NOT NULL
-         AND (r.expires_at IS NULL OR r.expires_at > ?2)
-         AND ((r.id = d.revision_id AND d.archived_at IS NULL)
-           OR d.issued - d.claimed - d.voided > (
-             SELECT CAST(coalesce(sum(e.open), 0) AS BIGINT) FROM expiries e
-             WHERE e.definition_id = d.id AND e.expires_at <= ?2))
+    `WITH revised AS (
+       SELECT r.picture, r.expires_at, d.id AS definition_id,
+         CASE WHEN r.id = d.revision_id AND d.archived_at IS NULL THEN 1 ELSE 0 END AS offered,
+         d.issued - d.claimed - d.voided AS open
+       FROM definitions d JOIN revisions r ON r.definition_id = d.id
+       WHERE d.owner = ?1 ORDER BY d.id DESC, r.id DESC LIMIT ?3),
+     used (picture) AS (
+       SELECT x.picture FROM revised x
+       WHERE x.picture IS NOT NULL AND (x.expires_at IS NULL OR x.expires_at > ?2)
+         AND (x.offered = 1 OR (x.expires_at IS NULL AND x.open > 0)
+           OR EXISTS (SELECT 1 FROM expiries e WHERE e.definition_id = x.definition_id
+             AND e.expires_at = x.expires_at AND e.open > 0))
        UNION SELECT s.picture FROM shops s WHERE s.owner = ?1)
      SELECT count(*) FILTER (WHERE counts = 1) AS pictures,
        CAST(coalesce(sum(bytes) FILTER (WHERE counts = 1), 0) AS BIGINT) AS bytes,
@@ -78,7 +84,7 @@ export function createPictureStore(sql: Sql) {
 
     /** Number and bytes of the pictures of an owner at `now`. */
     async usage(owner: string, now: number): Promise<Usage> {
-      const row = await usage.get(bytesOf(owner), now)
+      const row = await usage.get(bytesOf(owner), now, limits.pictureRevisionsMax)
       const { pictures = 0, bytes = 0, kept = 0, kept_bytes: keptBytes = 0 } = row ?? {}
       return { pictures, bytes, kept, keptBytes }
     },
