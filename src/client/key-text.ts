@@ -52,8 +52,9 @@ export function keyTrouble(text: string): KeyTrouble {
 /** The different keys of the first form that a text has; null where it has none. */
 function keysIn(text: string): { form: FoundKey['form']; keys: ReadonlySet<string> } | null {
   const bounded = text.slice(0, keyTextCharsMax)
-  // Mail programs break a long line in two.
-  const texts = [bounded.trim(), bounded.replace(/=?\s+/g, '')]
+  // Mail programs break a long line, and mark the lines that they answer; pages add signs that nobody sees.
+  const joined = bounded.replace(/=?\s+(?:>\s*)*|[\u00ad\u200b-\u200d\u2060]/g, '')
+  const texts = [bounded.trim(), joined]
   for (const { form, patterns } of forms) {
     const matches = texts.flatMap((text) => patterns.flatMap((one) => text.match(one) ?? []))
     const keys = new Set(matches.map((key) => key.toLowerCase()))

@@ -24,6 +24,13 @@ describe('a key is found', () => {
     ['in capitals, as a QR holds it', ncryptsec.toUpperCase(), 'ncryptsec', ncryptsec],
     ['broken by a mail program', halves(ncryptsec, '\r\n'), 'ncryptsec', ncryptsec],
     ['broken by a mail program with =', halves(ncryptsec, '=\n'), 'ncryptsec', ncryptsec],
+    [
+      'broken, in a mail that answers',
+      `> ${halves(ncryptsec, '\r\n> > ')}`,
+      'ncryptsec',
+      ncryptsec,
+    ],
+    ['with signs that nobody sees', halves(ncryptsec, '\u200b\u00ad'), 'ncryptsec', ncryptsec],
     ['twice the same', `${ncryptsec} ${ncryptsec}`, 'ncryptsec', ncryptsec],
     ['encrypted beside an open one', `${nsec}\n${ncryptsec}`, 'ncryptsec', ncryptsec],
     ['open, in an address', `nostr:${nsec}`, 'nsec', nsec],
