@@ -157,7 +157,7 @@ test('invalid names, dates and numbers are reported before anything is sent', as
   await page.getByLabel('¿Cuántos como mucho?').fill('cero')
   await page.getByLabel('Vence el').fill('2020-01-01')
   await page.getByText('Otra forma').click()
-  await page.getByLabel('Imagen').fill('http://tienda.example/foto.png')
+  await page.getByLabel('Foto de tu web').fill('http://tienda.example/foto.png')
   await press('Crear el cupón')
   expect(await wrong()).toEqual([
     'Un número entero de 1 a 1.000.000, o vacío.',
@@ -167,7 +167,7 @@ test('invalid names, dates and numbers are reported before anything is sent', as
   await checkPage(page, 'panel-wizard-terms-wrong')
   await page.getByLabel('¿Cuántos como mucho?').fill('1.000')
   await page.getByLabel('Vence el').fill('2031-05-04')
-  await page.getByLabel('Imagen').fill('')
+  await page.getByLabel('Foto de tu web').fill('')
   await page
     .getByLabel('Nombre del cupón')
     .fill('Un nombre tan largo que casi no entra en el papel de la impresora del mostrador')
