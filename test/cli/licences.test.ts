@@ -16,7 +16,7 @@ describe('cuponera licences', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const imported = importedPackages()
     expect(imported).toContain('elysia')
-    expect(imported).toContain('uplot')
+    expect(imported).toContain('qr')
     const parts = stdout.split(`\n\n${'─'.repeat(80)}\n\n`).slice(1)
     const told = parts.map((part) => part.split(' ')[0])
     expect(imported.filter((name) => !told.includes(name))).toEqual([])

@@ -131,7 +131,7 @@ test('a start loads no library that only a move, a certificate or a page needs',
   for (const path of loaded) {
     for (const { from, target } of imports) if (from === path) loaded.add(target)
   }
-  const late = /^(age-encryption|pkijs|asn1js|@scure\/bip39|preact|uplot)(\/|$)/
+  const late = /^(age-encryption|pkijs|asn1js|@scure\/bip39|preact)(\/|$)/
   const notLoaded = new RegExp(`^(?!(${[...loaded].join('|').replaceAll('.', '\\.')})$)`)
   expect(loaded).toContain('src/app/start.ts')
   expect(loadersOf(late, notLoaded)).toEqual([])

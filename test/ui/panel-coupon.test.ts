@@ -107,7 +107,7 @@ test('deleting a coupon with vouchers explains that it is archived', async () =>
 test('the chart of a coupon can be read as a table', async () => {
   const { page } = await openCoupon(server, { issued: 1 })
   await page.getByRole('tab', { name: 'Movimiento' }).click()
-  await page.locator('.plot canvas').waitFor()
+  await page.locator('.plot svg').waitFor()
   await checkEveryWidth(page, 'panel-chart')
   await page.getByText('Ver como tabla').click()
   await checkPage(page, 'panel-chart-table')

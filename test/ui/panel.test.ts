@@ -119,7 +119,7 @@ test('the list of first steps is completed, and each event is shown', async () =
   // A page that is opened here again has no steps to list.
   await page.getByRole('link', { name: 'Cupones', exact: true }).click()
   await page.getByRole('link', { name: 'Inicio' }).click()
-  await page.locator('.plot canvas').waitFor()
+  await page.locator('.plot svg').waitFor()
   expect(await page.getByRole('heading', { name: 'Primeros pasos' }).count()).toBe(0)
   await checkEveryWidth(page, 'panel-home')
   await press('Ya la guardé')

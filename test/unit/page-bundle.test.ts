@@ -52,7 +52,7 @@ test('a browser, which has no Buffer, reads a secret in hex', () => {
 })
 
 test.each([
-  ['panel/panel.tsx', ['nostr-tools/lib/esm/nip46', 'uplot', 'qr/decode', 'ui/words/coupon.ts']],
+  ['panel/panel.tsx', ['nostr-tools/lib/esm/nip46', 'qr/decode', 'ui/words/coupon.ts']],
   ['till/till.tsx', ['qr/decode', 'nip49', 'ui/words/coupon.ts', 'ui/words/panel.ts']],
   ['coupon/coupon.tsx', ['secp256k1', 'qr/decode', 'ui/words/till.ts', 'ui/words/panel.ts']],
 ])('%s starts without the code of what few visits need', (entry, absent) => {

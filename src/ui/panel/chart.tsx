@@ -1,13 +1,12 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { type DayCount, fetchStatistics, fetchTillStatistics } from '../../client/management.ts'
 import type { Statistics, TillStatistics } from '../../client/models.ts'
-import { language } from '../browser/language.ts'
-import { shownTheme } from '../browser/theme.ts'
 import { Select } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { dateOnPill, number } from '../words/format.ts'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
+import { Plot } from './plot.tsx'
 import { useReload } from './reload.ts'
 import { overview, session, takeFigures } from './state.ts'
 import { tillText } from './till-text.ts'
@@ -140,30 +139,6 @@ function DayTable({ days }: { days: readonly DayCount[] }) {
       </tbody>
     </table>
   )
-}
-
-/** The chart as a picture. Screen readers get the table, which has the same numbers. */
-function Plot({ days, label }: { days: readonly DayCount[]; label: string }) {
-  const place = useRef<HTMLDivElement>(null)
-  const theme = shownTheme.value
-  const spoken = language.value
-  useEffect(() => {
-    let gone = false
-    let destroy: (() => void) | undefined
-    const draw = async () => {
-      // Loaded on demand, since a new merchant has nothing to draw.
-      const { drawChart } = await import('./chart-plot.ts')
-      // The view may be gone, or show other days, by the time the library is there.
-      if (!gone && place.current) destroy = drawChart(place.current, days)
-    }
-    void draw()
-    return () => {
-      gone = true
-      destroy?.()
-    }
-    // By value: every load makes a new list, and most of them hold the same numbers.
-  }, [days.map(({ day, minted, claimed }) => `${day}${minted}/${claimed}`).join(), theme, spoken])
-  return <div ref={place} class="plot" role="img" aria-label={label} />
 }
 
 /** Every day of the period. The service leaves out days without events, which a chart must not. */
