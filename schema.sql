@@ -1,4 +1,4 @@
-PRAGMA user_version = 30;
+PRAGMA user_version = 31;
 
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came
@@ -64,7 +64,7 @@ CREATE TABLE images (
   url TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX revisions_by_image ON revisions (image) WHERE image IS NOT NULL;
-CREATE INDEX revisions_by_picture ON revisions (picture) WHERE picture IS NOT NULL;
+CREATE INDEX revisions_by_picture ON revisions (picture, definition_id) WHERE picture IS NOT NULL;
 
 -- Uploaded pictures without their metadata, one copy for each owner. They stand here and not in files, so that a
 -- backup and every node have them.

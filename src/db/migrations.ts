@@ -16,6 +16,7 @@ import purchases from './migrations/step-27-purchases.sql' with { type: 'text' }
 import pictures from './migrations/step-28-pictures.sql' with { type: 'text' }
 import batches from './migrations/step-29-batches.sql' with { type: 'text' }
 import inboxRules from './migrations/step-30-inbox-rules.sql' with { type: 'text' }
+import pictureIndex from './migrations/step-31-picture-index.sql' with { type: 'text' }
 
 /** A schema: its text with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = {
@@ -45,6 +46,7 @@ export const couponSchema: Schema = {
     27: pictures,
     28: batches,
     29: inboxRules,
+    30: pictureIndex,
   },
 }
 

@@ -54,10 +54,11 @@ export function createPictureStore(sql: Sql) {
     `UPDATE pictures SET unused_at = ?
      WHERE owner = ? AND hash = ? AND unused_at IS NOT NULL`,
   )
+  // By definition, of which an owner has a thousand at most: anybody may name the same picture any number of times.
   const settle = sql.query<null, [number, Uint8Array, Uint8Array]>(
     `UPDATE pictures SET unused_at = CASE
-       WHEN EXISTS (SELECT 1 FROM revisions r JOIN definitions d ON d.id = r.definition_id
-         WHERE r.picture = ?3 AND d.owner = ?2) THEN NULL
+       WHEN EXISTS (SELECT 1 FROM definitions d WHERE d.owner = ?2 AND EXISTS (
+         SELECT 1 FROM revisions r WHERE r.picture = ?3 AND r.definition_id = d.id)) THEN NULL
        WHEN EXISTS (SELECT 1 FROM shops s WHERE s.owner = ?2 AND s.picture = ?3) THEN NULL
        ELSE ?1 END
      WHERE owner = ?2 AND hash = ?3`,

@@ -84,6 +84,15 @@ describe('every statement of the stores finds its rows by an index or by their i
   }
 })
 
+test('a picture is looked for in the definitions of its owner, however many others name it', () => {
+  const settle = preparedBy(createStores).find((sql) =>
+    sql.startsWith('UPDATE pictures SET unused_at = CASE'),
+  )
+  const plan = connection.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${settle}`).all()
+  const steps = plan.map(({ detail }) => detail).join('\n')
+  expect(steps).toContain('revisions_by_picture (picture=? AND definition_id=?)')
+})
+
 test('every statement is in the common part of SQLite and PostgreSQL', () => {
   const texts: string[] = []
   const nothing = async () => null
