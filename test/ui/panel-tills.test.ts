@@ -55,9 +55,14 @@ test('a till is authorised by a photo of its QR', async () => {
     mimeType: 'image/png',
     buffer: await pictureOf(page, `nostr:${npubOf(till.pubkey)}`),
   })
-  const read = (npub: string) =>
-    [...document.querySelectorAll('input')].some(({ value }) => value === npub)
-  await page.waitForFunction(read, npubOf(till.pubkey))
+  // The key shows to those who ask.
+  await page.getByText('Leímos la clave.').waitFor()
+  const shown = page.getByText(npubOf(till.pubkey))
+  expect(await shown.isVisible()).toBe(false)
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await shown.waitFor()
+  await checkPage(page, 'panel-till-read')
   await press('Autorizar')
   await page.getByText('Sin nombre', { exact: true }).waitFor()
   await press(/^Quitar la caja/)
@@ -107,11 +112,12 @@ test('a till is authorised by a QR before the camera', async () => {
   const { page, press, key } = await openTills()
   showToCamera(`nostr:${npubOf(till.pubkey)}`)
   await press('Escanear el QR')
-  const read = (npub: string) =>
-    [...document.querySelectorAll('input')].some(({ value }) => value === npub)
-  await page.waitForFunction(read, npubOf(till.pubkey))
+  await page.getByText('Leímos la clave.').waitFor()
   await page.locator('.film').waitFor({ state: 'detached' })
-  expect(await key.inputValue()).toBe(npubOf(till.pubkey))
+  expect(await page.locator('form code').textContent()).toBe(npubOf(till.pubkey))
+  // Another one takes its place.
+  await press('Poner otra')
+  expect(await key.inputValue()).toBe('')
 })
 
 test('a name (NIP-05) that leads nowhere is told as such', async () => {

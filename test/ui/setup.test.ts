@@ -240,9 +240,8 @@ test('the first merchant adds others, by key or by QR, and removes them', async 
 
   await press('Sumar un comercio')
   await adding.getByLabel('Usar una foto del QR').setInputFiles(photoOf(npubOf(greengrocer.pubkey)))
-  const read = (npub: string) =>
-    [...document.querySelectorAll('input')].some(({ value }) => value === npub)
-  await page.waitForFunction(read, npubOf(greengrocer.pubkey))
+  await adding.getByText('Leímos la clave.').waitFor()
+  expect(await adding.locator('code').textContent()).toBe(npubOf(greengrocer.pubkey))
   await adding.getByRole('button', { name: 'Sumar', exact: true }).click()
   await list.getByText('Sin nombre').waitFor()
   await checkEveryWidth(page, 'panel-merchants')

@@ -9,13 +9,13 @@ import { Failure } from '../parts/failure.tsx'
 import { Field } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Badge } from '../parts/notice.tsx'
-import { QrReader } from '../parts/qr-reader.tsx'
 import { ShopKey } from '../parts/shop-key.tsx'
 import { say } from '../parts/toast.tsx'
 import { knownName } from '../state/merchant-names.ts'
 import { parseShop } from '../state/shops.ts'
 import { day } from '../words/format.ts'
 import { panelWords as t } from '../words/panel.ts'
+import { KeyField } from './key-field.tsx'
 import { loadRoster } from './roster.ts'
 import { session } from './state.ts'
 
@@ -121,12 +121,10 @@ function AddMerchant({ onClose, onAdded }: AddProps) {
     <Dialog title={t('merchants.add')} onClose={onClose}>
       <form class="stack" onSubmit={submit}>
         <p>{t('merchants.add.how')}</p>
-        <Field
+        <KeyField
           data-begin
           label={t('merchants.key')}
           hint={t('merchants.key.hint')}
-          autoComplete="off"
-          spellcheck={false}
           value={key}
           onText={(typed) => {
             setWrong(false)
@@ -134,7 +132,6 @@ function AddMerchant({ onClose, onAdded }: AddProps) {
           }}
           error={wrong ? t('merchants.key.wrong') : null}
         />
-        <QrReader onRead={(text) => setKey(parseShop(text) ?? text)} />
         <Field
           label={t('merchants.label')}
           placeholder={t('merchants.label.example')}

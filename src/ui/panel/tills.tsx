@@ -11,13 +11,13 @@ import { Field, Select } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
-import { QrReader } from '../parts/qr-reader.tsx'
 import { ShopKey } from '../parts/shop-key.tsx'
 import { say } from '../parts/toast.tsx'
-import { parseShop, tillAddress } from '../state/shops.ts'
+import { tillAddress } from '../state/shops.ts'
 import { day } from '../words/format.ts'
 import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
+import { KeyField } from './key-field.tsx'
 import { OnlyTills } from './only-tills.tsx'
 import { addMinter, permitMinter, removeMinter, session } from './state.ts'
 import { TillLink } from './till-link.tsx'
@@ -130,16 +130,7 @@ function AddTill() {
   return (
     <form class="sheet stack" onSubmit={submit}>
       <h2>{t('tills.add')}</h2>
-      <Field
-        label={t('tills.key')}
-        hint={t('tills.key.hint')}
-        autoComplete="off"
-        spellcheck={false}
-        value={key}
-        onText={setKey}
-      />
-      {/* A name (NIP-05) stays as it was read: the service resolves it. */}
-      <QrReader onRead={(text) => setKey(parseShop(text) ?? text.trim())} />
+      <KeyField label={t('tills.key')} hint={t('tills.key.hint')} value={key} onText={setKey} />
       <Field
         label={t('tills.label')}
         placeholder={t('tills.label.example')}

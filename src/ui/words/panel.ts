@@ -50,6 +50,8 @@ export const panelWords = createWords(
       'Quien maneja el servicio también te puede sumar con esta clave:',
       'Whoever runs the service can also add you with this key:',
     ],
+    'key.read': ['Leímos la clave.', 'We have read the key.'],
+    'key.read.other': ['Poner otra', 'Use another'],
     'key.qr': ['QR de tu clave', 'QR code of your key'],
 
     'merchants.title': ['Comercios de este servicio', 'Shops on this service'],
