@@ -177,3 +177,34 @@ test('the service is looked for at the start only where nothing else of the page
   watchService()
   expect(asked).toEqual(['/api/coupons/manager'])
 })
+
+test('the link of a coupon that was swapped here leads to the coupon under its next code', async () => {
+  await visit(nonce)
+  const swaps = [other, third]
+  const ended = new Set<string>()
+  page.state.answer = (path, { nonce: code }: { nonce: string }) => {
+    if (path.endsWith('/refresh')) {
+      ended.add(code)
+      return Response.json({ ...terms, nonce: swaps.shift(), voucher: null }, { status: 201 })
+    }
+    const status = ended.has(code) ? 'refreshed' : 'minted'
+    return Response.json({ ...terms, nonce: code, status, claimedAt: null })
+  }
+  for (const next of [...swaps]) {
+    coupon.take(heldOnScreen())
+    await until('the swap', () => coupon.openNonce.peek() === next)
+    await shown()
+  }
+  for (const old of [nonce, other]) {
+    coupon.openList()
+    page.visit(`/c#${old}`)
+    await until('the next code', () => coupon.openNonce.peek() === third)
+    await shown()
+    expect(heldOnScreen()).toMatchObject({ nonce: third, own: true, status: 'minted' })
+    expect(stored()).toEqual([third])
+  }
+  // Without it, the page can only say that the code has ended.
+  coupon.remove(third)
+  await visit(nonce)
+  expect(heldOnScreen()).toMatchObject({ nonce, status: 'refreshed' })
+})

@@ -21,6 +21,8 @@ export type Held = VoucherTerms & {
   voucher: NostrEvent | null
   /** True after a refresh on this device, or a take from a poster: nobody else has its nonce. */
   own: boolean
+  /** Codes of it that a swap on this device has ended, oldest first. */
+  before?: readonly string[]
   /** The last transfer to an address. */
   sent: { to: string; at: number; outcome: 'trying' | 'sent' | 'unknown' } | null
 }
@@ -29,6 +31,8 @@ export type Holdings = {
   /** Newest first. */
   all(): Held[]
   find(nonce: string): Held | null
+  /** The coupon whose earlier code this is, or null. */
+  successorOf(nonce: string): Held | null
   /**
    * Add or update a coupon, in place of the one with the nonce `instead`. False when the device stores nothing,
    * or the list is full of usable coupons.
@@ -42,6 +46,9 @@ export type Holdings = {
 /** An entry has about 2 KB with its event; a browser stores 5 MB. */
 const holdingsMax = 300
 
+/** Holders swap a code once or twice. */
+const beforeMax = 5
+
 const statuses: string[] = ['minted', 'claimed', 'refreshed', 'voided', 'expired']
 
 export function openHoldings(store: TextStore, name: string, now: () => number): Holdings {
@@ -50,12 +57,20 @@ export function openHoldings(store: TextStore, name: string, now: () => number):
   return {
     all,
     find: (nonce) => all().find((held) => held.nonce === nonce) ?? null,
+    successorOf: (nonce) =>
+      all().find((held) => held.nonce !== nonce && held.before?.includes(nonce)) ?? null,
     put(held, instead) {
-      const others = all().filter(({ nonce }) => nonce !== held.nonce && nonce !== instead)
-      const before = all().find(({ nonce }) => nonce === held.nonce)
-      const added = { ...held, addedAt: before?.addedAt ?? held.addedAt }
-      const list = bounded([added, ...others], now())
-      return list !== null && keep(list.toSorted((one, other) => other.addedAt - one.addedAt))
+      const list = all()
+      const others = list.filter(({ nonce }) => nonce !== held.nonce && nonce !== instead)
+      const known = list.find(({ nonce }) => nonce === held.nonce)
+      const ended = list.find(({ nonce }) => nonce === instead)?.before ?? []
+      const added = {
+        ...held,
+        addedAt: known?.addedAt ?? held.addedAt,
+        ...(instead !== undefined && { before: [...ended, instead].slice(-beforeMax) }),
+      }
+      const fitting = bounded([added, ...others], now())
+      return fitting !== null && keep(fitting.toSorted((one, other) => other.addedAt - one.addedAt))
     },
     remove(nonce) {
       keep(all().filter((held) => held.nonce !== nonce))
@@ -105,9 +120,10 @@ function isHeld(value: unknown): value is Held {
   )
 }
 
-function parsed({ rules, picture, ...held }: Held): Held {
+function parsed({ rules, picture, before, ...held }: Held): Held {
   return {
     ...held,
+    ...(Array.isArray(before) && { before }),
     ...rulesIn({ rules }),
     ...pictureIn({ picture }),
     voucher: parseEvent(held.voucher),

@@ -195,7 +195,10 @@ export async function look(nonce: string): Promise<void> {
     else if (held.status !== 'minted') unseenList.remove(nonce)
     else if (isArriving(nonce) || unseenList.has(nonce)) keepAtFirstSight(held)
     readDevice()
-    if (openNonce.peek() === nonce) view.value = { step: 'shown', held, fresh: true }
+    const swapped = status === 'refreshed' ? holdings.successorOf(nonce) : null
+    if (openNonce.peek() !== nonce) return
+    if (swapped) openInPlace(swapped)
+    else view.value = { step: 'shown', held, fresh: true }
     return
   }
   const unknown = settles(answer) && /^(voucher-unknown|nonce-invalid)$/.test(codeOf(answer))
@@ -210,6 +213,12 @@ export async function look(nonce: string): Promise<void> {
   } else {
     view.value = { step: 'unreachable', message: messageOf(answer) }
   }
+}
+
+/** A link that was opened again, or another tab: this device has the coupon under its next code. */
+function openInPlace({ nonce }: Held): void {
+  remember(nonce, false)
+  show(nonce)
 }
 
 /** Keep a coupon on this device. False when it was not stored (`Holdings.put`). */
