@@ -39,6 +39,8 @@ type Asked = {
   route: RouteMatch | null
   /** Turn the connection into a WebSocket. False if it cannot be one. */
   upgrade: (data: SocketData) => boolean
+  /** Keep its connection open until the answer, however long that takes. */
+  patient: () => void
 }
 
 /** The outcome of the checks before a route is called. */
@@ -81,7 +83,7 @@ export function createAnswers(parts: AnswerParts, loop: LoopMonitor) {
 
   /** Call the route. Its in-flight slot is free again when it has answered. */
   async function call(
-    { request, peer }: Asked,
+    { request, peer, patient }: Asked,
     route: RouteMatch,
     admission: Admission,
   ): Promise<Response> {
@@ -96,6 +98,7 @@ export function createAnswers(parts: AnswerParts, loop: LoopMonitor) {
       origins: () => origins.accepted(request, peer),
       asked: () => origins.asked(request, peer),
       secure: () => origins.secure(request, peer),
+      patient,
       body: new Uint8Array(),
       object: null,
       excessive: false,
@@ -152,7 +155,10 @@ export function createAnswers(parts: AnswerParts, loop: LoopMonitor) {
     },
 
     /** The answer for anything that `answer` has thrown. */
-    refuse(error: unknown, { request, path, route }: Omit<Asked, 'upgrade' | 'peer'>): Response {
+    refuse(
+      error: unknown,
+      { request, path, route }: Omit<Asked, 'upgrade' | 'patient' | 'peer'>,
+    ): Response {
       const envelope = route?.envelope ?? table.envelopeOf(path)
       const schemes = route?.rulesOf(request.method).schemes ?? null
       return replyRefusal(toRefusal(error, log), envelope, schemes)

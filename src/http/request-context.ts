@@ -25,6 +25,8 @@ export type RequestContext = {
   supervised: boolean
   /** True if nobody on the way can read the answer. */
   secure: () => boolean
+  /** Called by a route whose answer may take longer than a connection may be idle. */
+  patient: () => void
   /** The exact bytes of the body. */
   body: Uint8Array
   /** The body as a JSON object. Null if it is none. */

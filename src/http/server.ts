@@ -57,17 +57,23 @@ export function startServer(options: ServerOptions): HttpServer {
       return response
     }
     const upgrade = (data: SocketData) => bun.upgrade(request, { data })
+    let waits = false
+    const patient = () => {
+      waits = true
+      bun.timeout(request, 0)
+    }
     underWay++
     try {
       if (!forwarded && isForwarded(request.headers)) {
         forwarded = true
         await options.onForwarded()
       }
-      const response = await answers.answer({ request, peer, path, route, upgrade })
+      const response = await answers.answer({ request, peer, path, route, upgrade, patient })
       return response && finish(response)
     } catch (error) {
       return finish(answers.refuse(error, { request, path, route }))
     } finally {
+      if (waits) bun.timeout(request, limits.idleSeconds)
       loop.leave(pattern)
       underWay--
     }

@@ -61,7 +61,10 @@ export function arrivalRoutes(move: MoveIn) {
     )
     .post(
       '/finish',
-      async ({ ticket, body }) => replyJson(202, await move.finish(ticket, body.passphrase)),
+      async ({ request, ticket, body }) => {
+        contextOf(request).patient()
+        return replyJson(202, await move.finish(ticket, body.passphrase))
+      },
       {
         body: MoveFileModel,
         ...route({

@@ -42,7 +42,9 @@ export function moveRoutes(move: MoveOut, auth: Authenticator<Caller>) {
     )
     .post(
       '/file',
-      async ({ caller, body }) => {
+      async ({ caller, body, request }) => {
+        // The copy of a large database may not be made yet.
+        contextOf(request).patient()
         const { stream, createdAt } = await move.file(caller, body.passphrase)
         return new Response(stream, {
           headers: {
