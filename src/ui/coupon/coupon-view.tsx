@@ -115,9 +115,7 @@ function useDrawn(): Drawn {
 }
 
 function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
-  const drawn = useDrawn()
   const [sending, setSending] = useState(false)
-  const place = useRef<HTMLDivElement>(null)
   const status = statusNow(held, systemClock())
   const usable = status === 'minted'
   const notNow = usable ? notNowText(held) : null
@@ -140,16 +138,29 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
         </Notice>
       )}
       <TakingNotice />
+      <BelowBenefit held={held} status={status} onSend={() => setSending(true)} />
+      {/* Outside of Usable: the dialog must stay to tell that the coupon is no longer usable. */}
+      {sending && <SendView held={held} onClose={() => setSending(false)} />}
+    </>
+  )
+}
+
+type BelowProps = { held: Held; status: Status; onSend: () => void }
+
+/** All that is drawn after the benefit, which is not rendered again for it. */
+function BelowBenefit({ held, status, onSend }: BelowProps) {
+  const drawn = useDrawn()
+  const place = useRef<HTMLDivElement>(null)
+  return (
+    <>
       <div ref={place} class="stack" tabIndex={-1}>
-        {usable ? (
-          <Usable held={held} drawn={drawn} onSend={() => setSending(true)} place={place} />
+        {status === 'minted' ? (
+          <Usable held={held} drawn={drawn} onSend={onSend} place={place} />
         ) : (
           <Ended held={held} status={status} />
         )}
       </div>
       {drawn === 'all' && isKept(held.nonce) && <KeptRow held={held} />}
-      {/* Outside of Usable: the dialog must stay to tell that the coupon is no longer usable. */}
-      {sending && <SendView held={held} onClose={() => setSending(false)} />}
     </>
   )
 }
