@@ -96,7 +96,7 @@ async function sendParts(
 const restBytes = 1024
 
 /** Labels in parts of one request each. */
-export function partsOf(labels: readonly string[]): string[][] {
+function partsOf(labels: readonly string[]): string[][] {
   const parts: string[][] = [[]]
   let bytes = restBytes
   for (const label of labels) {
