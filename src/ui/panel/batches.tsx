@@ -2,14 +2,11 @@ import { useState } from 'preact/hooks'
 import { clientLimits } from '../../base/limits-client.ts'
 import { listBatches } from '../../client/management.ts'
 import type { Batch, Definition } from '../../client/models.ts'
-import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
-import { Notice } from '../parts/notice.tsx'
 import { say } from '../parts/toast.tsx'
 import { batchWords as t } from '../words/batches.ts'
 import { moment, number } from '../words/format.ts'
-import { failureText } from '../words/signer.ts'
-import { useRows } from './rows.ts'
+import { RowsEnd, useRows } from './rows.tsx'
 import { session, voidBatch } from './state.ts'
 
 const figures = ['issued', 'open', 'claimed', 'expired', 'voided'] as const
@@ -45,12 +42,7 @@ export function Batches({ coupon }: { coupon: Definition }) {
           </tbody>
         </table>
       )}
-      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
-      {more && (
-        <Button busy={busy} onClick={more}>
-          {t('issued.more')}
-        </Button>
-      )}
+      <RowsEnd more={more} busy={busy} failure={failure} />
       {voiding && (
         <Confirm
           title={t('batches.void.title', { name: voiding.name })}

@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks'
 import { clientLimits } from '../../base/limits-client.ts'
 import { listIssuances } from '../../client/management.ts'
 import type { Definition, Issuance } from '../../client/models.ts'
-import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
@@ -14,7 +13,7 @@ import { Chain } from './chain.tsx'
 import { IssuanceTools } from './issuance-tools.tsx'
 import { issuerText } from './issuer-text.ts'
 import { matchesWords } from './plain-text.ts'
-import { useRows } from './rows.ts'
+import { RowsEnd, useRows } from './rows.tsx'
 import { session, voidVoucher } from './state.ts'
 import { toneOf } from './tones.ts'
 
@@ -80,12 +79,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
           ))}
         </tbody>
       </table>
-      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
-      {more && (
-        <Button busy={busy} onClick={more}>
-          {t('issued.more')}
-        </Button>
-      )}
+      <RowsEnd more={more} busy={busy} failure={failure} />
       {voiding && (
         <Confirm
           title={t('issued.void.title')}

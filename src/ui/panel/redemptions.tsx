@@ -13,7 +13,7 @@ import { shopWords as t } from '../words/shop.ts'
 import { failureText } from '../words/signer.ts'
 import { endOf, startOf } from './days.ts'
 import { paidOf, redemptionTable } from './redemption-table.ts'
-import { useRows } from './rows.ts'
+import { RowsEnd, useRows } from './rows.tsx'
 import { saveCsv } from './save-csv.ts'
 import { session } from './state.ts'
 import { tillOf } from './till-text.ts'
@@ -30,8 +30,7 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
     gather(filter, start, wanted),
   )
   const exporting = useAttempt()
-  const { rows, more } = list
-  const failure = list.failure ?? exporting.failure
+  const { rows } = list
   const save = () =>
     void exporting.attempt(async () => {
       // All that match, not only the rows on the screen.
@@ -68,8 +67,8 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
           onText={(to) => setFilter({ ...filter, to })}
         />
       </search>
-      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
-      {rows === null && failure === null && <p class="soft">{t('loading')}</p>}
+      {exporting.failure !== null && <Notice tone="bad">{failureText(exporting.failure)}</Notice>}
+      {rows === null && list.failure === null && <p class="soft">{t('loading')}</p>}
       {rows?.length === 0 && (
         <Empty icon="list" title={t(none)}>
           {filter === everything && <p>{t('redeemed.empty.why')}</p>}
@@ -81,11 +80,7 @@ export function Redemptions({ coupons }: { coupons: readonly Definition[] }) {
           <Table rows={rows} />
         </>
       )}
-      {more && (
-        <Button busy={list.busy} onClick={more}>
-          {t('issued.more')}
-        </Button>
-      )}
+      <RowsEnd more={list.more} busy={list.busy} failure={list.failure} />
     </div>
   )
 }

@@ -1,5 +1,9 @@
 import { useRef, useState } from 'preact/hooks'
 import { useAttempt } from '../parts/attempt.ts'
+import { Button } from '../parts/button.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { couponWords as t } from '../words/coupons.ts'
+import { failureText } from '../words/signer.ts'
 import { useReload } from './reload.ts'
 
 /** Rows of a list, newest first, and the cursor of those that follow; null after the last one. */
@@ -55,4 +59,20 @@ export function useRows<Row>(
     busy,
     failure: reloadFailure ?? failure,
   }
+}
+
+type EndProps = Pick<ReturnType<typeof useRows>, 'more' | 'busy' | 'failure'>
+
+/** The end of a list: its failure, and the button for more rows. */
+export function RowsEnd({ more, busy, failure }: EndProps) {
+  return (
+    <>
+      {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
+      {more && (
+        <Button busy={busy} onClick={more}>
+          {t('issued.more')}
+        </Button>
+      )}
+    </>
+  )
 }
