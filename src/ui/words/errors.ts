@@ -54,7 +54,7 @@ const own = {
   ],
   'move-in-clear': [
     'La mudanza lleva todas las claves: hacela en la misma computadora de la Cuponera, o por su dirección segura.',
-    'The move carries all the keys: make it on the computer of the service itself, or through its secure address.',
+    'The move carries all the keys: do it on the service’s own computer, or at its secure address.',
   ],
   'move-not-begun': [
     'Esta computadora está abierta: no hay ninguna mudanza.',
