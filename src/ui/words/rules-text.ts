@@ -1,7 +1,7 @@
 import { systemClock } from '../../base/clock.ts'
 import { type ShownRules, usableFrom } from '../../client/voucher-rules.ts'
 import { parseTimeZone } from '../../coupons/rule-times.ts'
-import type { Rules, RuleTimes } from '../../coupons/rules.ts'
+import type { RuleTimes } from '../../coupons/rules.ts'
 import { language, locale } from '../browser/language.ts'
 import { list, momentAfter, money } from './format.ts'
 import { createWords } from './words.ts'
@@ -33,16 +33,11 @@ export function rulesLines(rules: ShownRules | null | undefined): string[] {
   const lines = [
     startsAt !== undefined && startText(startsAt, times?.timeZone),
     times && timesText(times),
-    minimum && minimumText(minimum),
+    minimum && t('rules.minimum', { money: money(minimum) }),
     conditions,
     unreadable && t('rules.unreadable'),
   ]
   return lines.filter((line) => typeof line === 'string')
-}
-
-/** The least purchase in words: `Compra mínima $10.000`. */
-export function minimumText(minimum: NonNullable<Rules['minimum']>): string {
-  return t('rules.minimum', { money: money(minimum) })
 }
 
 /** The moment from which a coupon can be used, in a sentence: `Se puede usar desde hoy a las 15:00.` */
