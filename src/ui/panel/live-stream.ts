@@ -3,6 +3,7 @@ import { parseJsonObject } from '../../base/json.ts'
 import { clientLimits } from '../../base/limits-client.ts'
 import { openStream } from '../../client/api.ts'
 import { ApiError } from '../../client/api-error.ts'
+import { changes, listening } from './changes.ts'
 import { keepEvent, type LiveEvent } from './live-events.ts'
 import { loadOverview, overview, session } from './state.ts'
 
@@ -12,12 +13,6 @@ const retryMsMax = 30_000
 /** Debounce: a batch of events is one reload, and a busy shop causes at most two a second. */
 const debounceMs = 150
 const debounceMsBusy = 500
-
-/** Counts changes. A list that is shown loads again when it counts up. */
-export const changes = signal(0)
-
-/** Whether the live stream is connected. */
-export const listening = signal(false)
 
 /** Whether the service is out of reach, so that the page may be outdated. */
 export const outOfReach = signal(false)

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { changes } from './live-stream.ts'
+import { changes } from './changes.ts'
 
 /**
  * Load a list when `chosen` changes, and again after every change at a till. One load runs at a time: a busy

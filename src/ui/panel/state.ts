@@ -23,6 +23,7 @@ import { hasExtension, openExtension } from '../../client/signer-extension.ts'
 import { tab } from '../browser/storage.ts'
 import { openKeyBox } from '../state/key-box.ts'
 import { openPageSession } from '../state/session.ts'
+import { changes, listening } from './changes.ts'
 import { forgetEvents } from './live-events.ts'
 import { forgetSetupCode, heldCode } from './setup-code.ts'
 import { forgetUnsaved } from './unsaved.ts'
@@ -58,8 +59,18 @@ async function restore({ kind, pubkey }: Identity): Promise<PageSigner | null> {
   return signer.pubkey === pubkey ? signer : null
 }
 
+/** Numbers of the last load that was asked for, and of the latest one that was answered. */
+let asked = 0
+let answered = 0
+
 /** Load the overview. The old one stays until the new one is there. */
 export async function loadOverview(): Promise<void> {
+  const turn = ++asked
+  // After the answer to a later load, this one would take its figures back.
+  const isStale = () => {
+    answered = Math.max(answered, turn)
+    return turn < answered
+  }
   try {
     // Only the figures of now are wanted, so that one day of counts is enough.
     const today = new Date().toISOString().slice(0, 10)
@@ -71,6 +82,7 @@ export async function loadOverview(): Promise<void> {
       known ?? management.fetchOverview(session),
       counting(),
     ])
+    if (isStale()) return
     batch(() => {
       overview.value = loaded
       takeFigures(counted)
@@ -81,8 +93,14 @@ export async function loadOverview(): Promise<void> {
     failure.value = null
     if (before instanceof ApiError && before.status === 403) letIn.value++
   } catch (cause) {
-    failure.value = cause
+    if (!isStale()) failure.value = cause
   }
+}
+
+/** Load again after a change by this page. The live stream tells the lists of it, where it is connected. */
+function follow(): void {
+  void loadOverview()
+  if (!listening.peek()) changes.value++
 }
 
 /** Take the figures of an answer, so that every view of the page shows the same ones. */
@@ -196,34 +214,34 @@ export async function deleteCoupon(id: string): Promise<boolean> {
 export async function mint(couponId: string): Promise<VoucherResult> {
   const voucher = await mintOne(session, couponId, tab)
   // Not awaited: the codes must show at once, the counters may follow.
-  void loadOverview()
+  follow()
   return voucher
 }
 
 export async function mintTogether(batched: Batched): Promise<BatchIssued> {
   const issued = await mintBatch(session, batched, tab)
-  void loadOverview()
+  follow()
   return issued
 }
 
 /** Void one voucher; with `chain`, the last one of its chain. */
 export async function voidVoucher(id: string, handle: string, chain: boolean): Promise<Issuance> {
   const voided = await management.voidVoucher(session, id, handle, chain)
-  void loadOverview()
+  follow()
   return voided
 }
 
 /** Void every open voucher of a batch; returns their number. */
 export async function voidBatch(id: string, batch: string): Promise<number> {
   const voided = await management.voidBatch(session, id, batch)
-  void loadOverview()
+  follow()
   return voided
 }
 
 /** Void every open voucher of a coupon; returns their number. */
 export async function voidAll(id: string): Promise<number> {
   const voided = await management.voidAll(session, id)
-  void loadOverview()
+  follow()
   return voided
 }
 

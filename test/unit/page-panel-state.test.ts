@@ -1,0 +1,61 @@
+/** The overview and the figures of the panel, when answers overtake each other and without the live stream. */
+import { beforeEach, expect, test } from 'bun:test'
+import { newSigner } from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
+import { pretendPage } from '../support/fake-browser.ts'
+
+const { pubkey } = newSigner()
+const page = pretendPage(() => undefined)
+const token = { pubkey, kind: 'extension', token: 'x', expiresAt: secondsNow() + 900 }
+page.texts.set('cuponera:panel', JSON.stringify(token))
+const { allFigures, failure, loadOverview, voidBatch } = await import('../../src/ui/panel/state.ts')
+const { changes, listening } = await import('../../src/ui/panel/changes.ts')
+
+/** The answers to the statistics, in the order of the requests. */
+let statistics: (Response | Promise<Response>)[]
+
+beforeEach(() => {
+  statistics = []
+  listening.value = false
+  page.state.answer = (path) => {
+    if (path.startsWith('/api/coupons/stats')) return statistics.shift() ?? counted(0)
+    if (path === '/api/coupons')
+      return Response.json({ coupons: [], minters: [], discovery: null, next: null })
+    return Response.json({ voided: 2 })
+  }
+})
+
+function counted(claimed: number): Response {
+  const figures = { issued: 5, open: 5 - claimed, expired: 0, claimed, voided: 0 }
+  const coupons = [{ couponId: 'c', days: [], figures }]
+  return Response.json({ from: '', to: '', coupons, next: null })
+}
+
+test('an answer that comes late does not take back the figures of a later one', async () => {
+  const late = Promise.withResolvers<Response>()
+  statistics = [late.promise, counted(2)]
+  const first = loadOverview()
+  await loadOverview()
+  late.resolve(counted(1))
+  await first
+  expect(allFigures().claimed).toBe(2)
+})
+
+test('a failure that comes late does not hide a later answer', async () => {
+  const late = Promise.withResolvers<Response>()
+  statistics = [late.promise, counted(2)]
+  const first = loadOverview()
+  await loadOverview()
+  late.resolve(Response.json({ code: 'unavailable', error: '.' }, { status: 503 }))
+  await first
+  expect(failure.value).toBeNull()
+})
+
+test('without the live stream, lists load again after a change by this page', async () => {
+  const before = changes.value
+  expect(await voidBatch('c', 'b')).toBe(2)
+  expect(changes.value).toBe(before + 1)
+  listening.value = true
+  await voidBatch('c', 'b')
+  expect(changes.value).toBe(before + 1)
+})
