@@ -12,7 +12,7 @@ export type BaudRate = (typeof baudRates)[number]
 
 export type Cable = 'usb' | 'serial'
 
-export type PrinterSettings = {
+type PrinterSettings = {
   /** Null before a printer was chosen. */
   cable: Cable | null
   width: PaperWidth
