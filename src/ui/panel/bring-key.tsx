@@ -49,6 +49,12 @@ export function BringKey({ only, enter, onBack }: BringProps) {
     const words = key?.form === 'ncryptsec' ? 'key.file.found' : 'key.file.open'
     setFound(key ? words : none)
   }
+  // The part that reads photos loads with the first one, which fails without a connection.
+  const read = (file: File) => {
+    if (busy) return
+    setFound(null)
+    void attempt(async () => take(await readKeyFile(file)))
+  }
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     if (busy) return
@@ -76,7 +82,7 @@ export function BringKey({ only, enter, onBack }: BringProps) {
         if (!file) return
         // Else the browser leaves the page for the file.
         event.preventDefault()
-        void readKeyFile(file).then(take)
+        read(file)
       }}
     >
       <h2 ref={heading}>{t('key.bring')}</h2>
@@ -103,7 +109,7 @@ export function BringKey({ only, enter, onBack }: BringProps) {
           dismiss()
         }}
       />
-      <CopyReaders onFile={(file) => void readKeyFile(file).then(take)} onCode={take} />
+      <CopyReaders onFile={read} onCode={take} />
       {found !== null && (
         <Notice tone={found.endsWith('.none') ? 'bad' : 'good'}>{t(found)}</Notice>
       )}
