@@ -38,13 +38,18 @@ test('a batch is issued to the people of a file, each code shows its person, and
   await dialog().getByText('Línea 1: ese teléfono no puede ser').waitFor()
   const csv =
     '\ufeff"Destinatario";"Teléfono"\r\n"Ana";"11 2345-6789"\r\n"Beto";"casa"\r\n"Caro";\r\n'
-  await dialog()
-    .locator('input[type=file]')
-    .setInputFiles({
-      name: 'gente.csv',
-      mimeType: 'text/csv',
-      buffer: Buffer.from(csv),
-    })
+  const file = { name: 'gente.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) }
+  // Moved or locked since it was chosen: the browser has its name and none of its bytes.
+  await page.evaluate(() => {
+    const { arrayBuffer } = File.prototype
+    File.prototype.arrayBuffer = () => {
+      File.prototype.arrayBuffer = arrayBuffer
+      return Promise.reject(new DOMException('locked', 'NotReadableError'))
+    }
+  })
+  await dialog().locator('input[type=file]').setInputFiles(file)
+  await dialog().getByText('Algo salió mal').waitFor()
+  await dialog().locator('input[type=file]').setInputFiles(file)
   await dialog().getByText('Línea 2: ese teléfono no puede ser').waitFor()
   await checkEveryWidth(page, 'batch-form')
   const people = page.getByLabel('Para quién es cada uno')

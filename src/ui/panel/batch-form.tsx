@@ -2,7 +2,9 @@ import { useState } from 'preact/hooks'
 import { systemClock } from '../../base/clock.ts'
 import { clientLimits } from '../../base/limits-client.ts'
 import { isPlainName } from '../../base/words.ts'
+import { useAttempt } from '../parts/attempt.ts'
 import { Button } from '../parts/button.tsx'
+import { Failure } from '../parts/failure.tsx'
 import { Field, TextArea } from '../parts/field.tsx'
 import { FileButton } from '../parts/file-button.tsx'
 import { Fold } from '../parts/fold.tsx'
@@ -32,6 +34,8 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
   const [list, setList] = useState('')
   const [tried, setTried] = useState(false)
   const [wrongFile, setWrongFile] = useState<WrongFile | null>(null)
+  // A file may be moved or locked after it was chosen.
+  const reading = useAttempt()
   // By the day, so that an issue that is tried again after a reload has the same name.
   const [named] = useState(() => t('many.batch.default', { day: day(systemClock()) }))
   const { recipients, wrongs } = parseRecipientLines(list)
@@ -48,12 +52,15 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
     if (right) onIssue({ name: name.trim() || named, count: wanted, recipients })
   }
   const take = async (file: File) => {
+    setWrongFile(null)
     const found =
       file.size > fileBytesMax
         ? 'large'
         : parseRecipientFile(new Uint8Array(await file.arrayBuffer()))
-    setWrongFile(typeof found === 'string' ? found : null)
-    if (typeof found === 'string') return
+    if (typeof found === 'string') {
+      setWrongFile(found)
+      return
+    }
     setList(found.lines.join('\n'))
     // Their errors belong beside the list at once: nobody typed them.
     setTried(true)
@@ -88,9 +95,10 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
             icon="list"
             label={t('many.file')}
             accept=".csv,.txt,.tsv,text/csv,text/plain"
-            onFile={(file) => void take(file)}
+            onFile={(file) => void reading.attempt(() => take(file))}
           />
           {wrongFile !== null && <Notice tone="bad">{t(`many.file.${wrongFile}`)}</Notice>}
+          {reading.failure !== null && <Failure cause={reading.failure} />}
         </div>
       </Fold>
       <Field
