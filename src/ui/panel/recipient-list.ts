@@ -71,7 +71,7 @@ export function parseRecipientFile(bytes: Uint8Array): { lines: string[] } | Wro
   )
   const [first] = rows
   if (!first) return 'empty'
-  const titles = first.map((title) => plainText(title).replace(/[\s:.*]+$/, ''))
+  const titles = first.map((title) => plainText(title).replace(/[:.*]/g, '').trim())
   const columnOf = (known: string[]) => titles.findIndex((title) => known.includes(title))
   const titled = { name: columnOf(nameTitles), phone: columnOf(phoneTitles) }
   const hasTitles = titled.name >= 0 || titled.phone >= 0
