@@ -43,15 +43,19 @@ type TermColumns = [
   ...[number | null, string | null, Uint8Array | null],
 ]
 
-const columns = `
-  d.id, d.uuid, d.owner, d.revision_id, d.max_uses, d.issued, d.claimed, d.voided, d.archived_at,
-  d.created_at, d.updated_at, r.name, r.description, r.image, r.benefit, r.expires_at, r.rules,
-  r.picture FROM definitions d JOIN revisions r ON r.id = d.revision_id`
-
 export type DefinitionStore = ReturnType<typeof createDefinitionStore>
 
 /** Store of definitions and of their revisions. A revision holds the terms that vouchers point to. */
 export function createDefinitionStore(sql: Sql) {
+  const { counters } = sql
+  const [claimed, voided] = ['claimed', 'voided'].map((name) =>
+    counters.number('definitions', name, 'd'),
+  )
+  const columns = `
+    d.id, d.uuid, d.owner, d.revision_id, d.max_uses, d.issued, ${claimed} AS claimed,
+    ${voided} AS voided, d.archived_at, d.created_at, d.updated_at, r.name, r.description, r.image,
+    r.benefit, r.expires_at, r.rules, r.picture
+    FROM definitions d JOIN revisions r ON r.id = d.revision_id`
   const find = sql.query<DefinitionRow, [string]>(`SELECT ${columns} WHERE d.uuid = ?`)
   const list = sql.query<DefinitionRow, [Uint8Array]>(
     `SELECT ${columns} WHERE d.owner = ? ORDER BY d.id DESC`,
@@ -62,7 +66,7 @@ export function createDefinitionStore(sql: Sql) {
          SELECT id FROM definitions WHERE owner = ?1 AND archived_at IS NULL
          ORDER BY id DESC LIMIT ?3)
        AND (r.expires_at IS NULL OR r.expires_at > ?2)
-       AND (d.max_uses IS NULL OR d.issued - d.voided < d.max_uses)
+       AND (d.max_uses IS NULL OR d.issued - ${voided} < d.max_uses)
      ORDER BY d.id DESC`,
   )
   const merchantsOf = sql.query<{ owner: Uint8Array }, [Uint8Array, number]>(
@@ -95,18 +99,21 @@ export function createDefinitionStore(sql: Sql) {
   )
   const take = sql.query<null, [number, number, number]>(
     `UPDATE definitions SET issued = issued + ?1 WHERE id = ?2 AND archived_at IS NULL
-       AND (max_uses IS NULL OR issued - voided + ?1 <= max_uses)
+       AND (max_uses IS NULL OR issued - ${counters.number('definitions', 'voided', 'definitions')} + ?1 <= max_uses)
        AND NOT EXISTS (SELECT 1 FROM revisions r WHERE r.id = revision_id AND r.expires_at <= ?3)`,
   )
   // Counters are kept with the rows that they count, because a count over millions of rows is slow.
-  const countTotal = sql.query<null, [number]>('UPDATE totals SET issued = issued + ? WHERE id = 1')
+  const countTotal = sql.query<null, [number]>(
+    counters.addToExisting('totals', { keys: { id: '1' }, by: { issued: '?' } }),
+  )
   const countMinted = sql.query<null, [number, number, number]>(
-    `INSERT INTO hourly (definition_id, hour, minted, claimed) VALUES (?1, ?2, ?3, 0)
-     ON CONFLICT (definition_id, hour) DO UPDATE SET minted = hourly.minted + excluded.minted`,
+    counters.add('hourly', { keys: { definition_id: '?1', hour: '?2' }, by: { minted: '?3' } }),
   )
   const countExpiring = sql.query<null, [number, number, number]>(
-    `INSERT INTO expiries (definition_id, expires_at, open) VALUES (?, ?, ?)
-     ON CONFLICT (definition_id, expires_at) DO UPDATE SET open = expiries.open + excluded.open`,
+    counters.add('expiries', {
+      keys: { definition_id: '?1', expires_at: '?2' },
+      by: { open: '?3' },
+    }),
   )
   const deleteRevisions = sql.query<null, [number]>('DELETE FROM revisions WHERE definition_id = ?')
   const deleteDefinition = sql.query<null, [number]>('DELETE FROM definitions WHERE id = ?')

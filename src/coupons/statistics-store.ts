@@ -8,22 +8,24 @@ export type StatisticsStore = ReturnType<typeof createStatisticsStore>
 
 /** Store of the hourly counters, read as days. */
 export function createStatisticsStore(sql: Sql) {
+  const { counters } = sql
   const listOwned = sql.query<
     { id: number; uuid: string; issued: number; claimed: number; voided: number },
     [Uint8Array, number]
   >(
-    `SELECT id, uuid, issued, claimed, voided FROM definitions
-     WHERE owner = ? AND id < ? ORDER BY id DESC`,
+    `SELECT d.id, d.uuid, d.issued, ${counters.number('definitions', 'claimed', 'd')} AS claimed,
+       ${counters.number('definitions', 'voided', 'd')} AS voided FROM definitions d
+     WHERE d.owner = ? AND d.id < ? ORDER BY d.id DESC`,
   )
   const countExpired = sql.query<{ expired: number }, [number, number]>(
-    `SELECT CAST(coalesce(sum(open), 0) AS BIGINT) AS expired FROM expiries
+    `SELECT CAST(coalesce(sum(open), 0) AS BIGINT) AS expired FROM ${counters.rows('expiries')}
      WHERE definition_id = ? AND expires_at <= ?`,
   )
   // Counters are hourly, so that a day can begin at any offset from UTC.
   const listDays = sql.query<DayRow, [number, number, number, number]>(
     `SELECT (hour + ?4) / 24 AS day, CAST(sum(minted) AS BIGINT) AS minted,
        CAST(sum(claimed) AS BIGINT) AS claimed
-     FROM hourly WHERE definition_id = ?1 AND hour >= ?2 AND hour < ?3 GROUP BY day ORDER BY day`,
+     FROM ${counters.rows('hourly')} WHERE definition_id = ?1 AND hour >= ?2 AND hour < ?3 GROUP BY day ORDER BY day`,
   )
 
   return {

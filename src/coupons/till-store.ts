@@ -10,16 +10,16 @@ const unlisted = new Uint8Array(32)
 /** The part of the stores that counts redemptions by till. */
 export function createTillStore(sql: Sql) {
   const till = '(SELECT id FROM tills WHERE owner = ?1 AND pubkey = ?2)'
+  const count = { keys: { till_id: till, hour: '?3' }, by: { claimed: '1' } }
   const addToHour = sql.query<null, [Uint8Array, Uint8Array, number]>(
-    `UPDATE till_hours SET claimed = claimed + 1 WHERE till_id = ${till} AND hour = ?3`,
+    sql.counters.addToExisting('till_hours', count),
   )
   // Without RETURNING, because SQLite would look at all redemptions for one that waits for this row.
   const insert = sql.query<null, [Uint8Array, Uint8Array]>(
     'INSERT INTO tills (owner, pubkey) VALUES (?, ?) ON CONFLICT (owner, pubkey) DO NOTHING',
   )
   const insertHour = sql.query<null, [Uint8Array, Uint8Array, number]>(
-    `INSERT INTO till_hours (till_id, hour, claimed) VALUES (${till}, ?3, 1)
-     ON CONFLICT (till_id, hour) DO UPDATE SET claimed = till_hours.claimed + 1`,
+    sql.counters.add('till_hours', count),
   )
   // No index has this order. An owner has as many tills as minters, so that a sort is cheap.
   const list = sql.query<
@@ -32,7 +32,7 @@ export function createTillStore(sql: Sql) {
   )
   const listDays = sql.query<{ day: number; claimed: number }, [number, number, number, number]>(
     `SELECT (hour + ?4) / 24 AS day, CAST(sum(claimed) AS BIGINT) AS claimed
-     FROM till_hours WHERE till_id = ?1 AND hour >= ?2 AND hour < ?3 GROUP BY day ORDER BY day`,
+     FROM ${sql.counters.rows('till_hours')} WHERE till_id = ?1 AND hour >= ?2 AND hour < ?3 GROUP BY day ORDER BY day`,
   )
 
   return {

@@ -12,7 +12,10 @@ export const openRow = `phase = 'minted' AND NOT EXISTS (
 /** The counter of open vouchers that expire. */
 export function createExpiryCounter(sql: Sql) {
   const close = sql.query<null, [number, number]>(
-    'UPDATE expiries SET open = open - 1 WHERE definition_id = ? AND expires_at = ?',
+    sql.counters.addToExisting('expiries', {
+      keys: { definition_id: '?', expires_at: '?' },
+      by: { open: '-1' },
+    }),
   )
   return {
     /** An open voucher was claimed or voided. */
@@ -28,11 +31,13 @@ export function createVoidStore(sql: Sql) {
     `UPDATE vouchers SET phase = 'voided', ended_at = ?1 WHERE id = ?2 AND ${openRow}`,
   )
   const countVoided = sql.query<null, [number, number]>(
-    'UPDATE definitions SET voided = voided + ? WHERE id = ?',
+    sql.counters.addToExisting('definitions', { keys: { id: '?2' }, by: { voided: '?1' } }),
   )
-  const countTotal = sql.query<null, [number]>('UPDATE totals SET voided = voided + ? WHERE id = 1')
+  const countTotal = sql.query<null, [number]>(
+    sql.counters.addToExisting('totals', { keys: { id: '1' }, by: { voided: '?' } }),
+  )
   const expiries = createExpiryCounter(sql)
-  const closeAll = sql.query<null, [number]>('DELETE FROM expiries WHERE definition_id = ?')
+  const closeAll = sql.query<null, [number]>(sql.counters.drop('expiries'))
   const newest = sql.query<{ id: number }, [number]>(
     'SELECT id FROM vouchers WHERE definition_id = ? ORDER BY id DESC LIMIT 1',
   )

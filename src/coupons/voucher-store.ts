@@ -95,7 +95,7 @@ export function createVoucherStore(sql: Sql) {
   // A chain is a linked list of refreshes and has no index. `step` bounds the walk to one page.
   const listChain = sql.query<ListedRow, [number, number, number]>(
     `WITH RECURSIVE chain (id, step) AS (
-       SELECT ?1, 1
+       SELECT CAST(?1 AS BIGINT), 1
        UNION ALL SELECT x.id, step + 1
        FROM chain JOIN refreshes x ON x.voucher_id = chain.id WHERE step < ?3)
      ${listed} WHERE v.id IN (SELECT id FROM chain) AND root.id = ?2 ORDER BY v.id`,
@@ -179,17 +179,24 @@ export function createVoucherStore(sql: Sql) {
   const expiries = createExpiryCounter(sql)
   // Counters change in the transaction of the row that they count, so they are exact after any crash.
   const countClaimed = sql.query<null, [number]>(
-    'UPDATE definitions SET claimed = claimed + 1 WHERE id = ?',
+    sql.counters.addToExisting('definitions', { keys: { id: '?' }, by: { claimed: '1' } }),
   )
   const countRedeemed = sql.query<null, [number, number]>(
-    `INSERT INTO hourly (definition_id, hour, minted, claimed) VALUES (?1, ?2, 0, 1)
-     ON CONFLICT (definition_id, hour) DO UPDATE SET claimed = hourly.claimed + 1`,
+    sql.counters.add('hourly', {
+      keys: { definition_id: '?', hour: '?' },
+      by: { claimed: '1' },
+    }),
   )
   const addTotals = sql.query<null, [number, number]>(
-    'UPDATE totals SET claimed = claimed + ?, refreshed = refreshed + ? WHERE id = 1',
+    sql.counters.addToExisting('totals', {
+      keys: { id: '1' },
+      by: { claimed: '?1', refreshed: '?2' },
+    }),
   )
   const totals = sql.query<Totals, []>(
-    'SELECT issued, claimed, voided, refreshed FROM totals WHERE id = 1',
+    `SELECT CAST(sum(issued) AS BIGINT) AS issued, CAST(sum(claimed) AS BIGINT) AS claimed,
+       CAST(sum(voided) AS BIGINT) AS voided, CAST(sum(refreshed) AS BIGINT) AS refreshed
+     FROM ${sql.counters.rows('totals')} WHERE id = 1`,
   )
   // Cache of revisions. They are found through a voucher, and a revision that a voucher points to never changes.
   const frozenByRevision = new Map<number, FrozenVoucher>()

@@ -1,4 +1,5 @@
 import { type SQLQueryBindings, Database as Sqlite, type Statement } from 'bun:sqlite'
+import { columnCounters } from './counters.ts'
 import type { Sql, SqlQuery, SqlValue } from './sql.ts'
 
 /**
@@ -26,6 +27,7 @@ export function createSql(connection: Sqlite, prepared: 'at once' | 'later' = 'a
       return query
     },
     integersIn: (parameter) => `(SELECT value FROM json_each(${parameter}))`,
+    counters: columnCounters,
   }
 }
 

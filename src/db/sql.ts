@@ -1,3 +1,5 @@
+import type { Counters } from './counters.ts'
+
 /**
  * The statement port of the stores. Each text is written once, in the common part of SQLite and PostgreSQL.
  * Parameters are `?`, or `?1` if one occurs twice. The texts avoid:
@@ -11,6 +13,7 @@ export type Sql = {
   query<Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params>
   /** The text after `IN` for a JSON array of integers, bound to `parameter`. */
   integersIn(parameter: string): string
+  counters: Counters
 }
 
 export type SqlValue = string | number | bigint | Uint8Array | null

@@ -69,7 +69,10 @@ export function createOutboxStore(sql: Sql) {
      ON CONFLICT (event_id) DO NOTHING`,
   )
   const addLoad = sql.query<null, [number, number]>(
-    'UPDATE outbox_load SET events = events + ?, bytes = bytes + ? WHERE id = 1',
+    sql.counters.addToExisting('outbox_load', {
+      keys: { id: '1' },
+      by: { events: '?1', bytes: '?2' },
+    }),
   )
   const insertDelivery = sql.query<null, [Uint8Array, string, number, number]>(
     `INSERT INTO deliveries (outbox_id, relay, next_at, priority)
@@ -157,7 +160,8 @@ export function createOutboxStore(sql: Sql) {
        (SELECT id FROM outbox WHERE done_at < ? ORDER BY done_at LIMIT ?) AND done_at IS NOT NULL`,
   )
   const load = sql.query<{ events: number; bytes: number }, []>(
-    'SELECT events, bytes FROM outbox_load WHERE id = 1',
+    `SELECT CAST(sum(events) AS BIGINT) AS events, CAST(sum(bytes) AS BIGINT) AS bytes
+     FROM ${sql.counters.rows('outbox_load')} WHERE id = 1`,
   )
   const count = sql.query<{ n: number }, [string]>(
     "SELECT count(*) AS n FROM deliveries WHERE relay = ? AND state = 'pending'",

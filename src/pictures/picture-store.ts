@@ -13,6 +13,9 @@ export type PictureStore = ReturnType<typeof createPictureStore>
 
 /** Store of uploaded pictures. Each owner has its own copy, so that the end of one takes nothing from another. */
 export function createPictureStore(sql: Sql) {
+  const [claimed, voided] = ['claimed', 'voided'].map((name) =>
+    sql.counters.number('definitions', name, 'd'),
+  )
   const find = sql.query<{ type: PictureType; content: Uint8Array<ArrayBuffer> }, [Uint8Array]>(
     'SELECT type, content FROM pictures WHERE hash = ? LIMIT 1',
   )
@@ -28,15 +31,17 @@ export function createPictureStore(sql: Sql) {
     `WITH revised AS (
        SELECT r.picture, r.expires_at, d.id AS definition_id,
          CASE WHEN r.id = d.revision_id AND d.archived_at IS NULL THEN 1 ELSE 0 END AS offered,
-         d.issued - d.claimed - d.voided AS open
+         d.issued - ${claimed} - ${voided} AS open
        FROM definitions d JOIN revisions r ON r.definition_id = d.id
        WHERE d.owner = ?1 ORDER BY d.id DESC, r.id DESC LIMIT ?3),
      used (picture) AS (
        SELECT x.picture FROM revised x
        WHERE x.picture IS NOT NULL AND (x.expires_at IS NULL OR x.expires_at > ?2)
          AND (x.offered = 1 OR (x.expires_at IS NULL AND x.open > 0)
-           OR EXISTS (SELECT 1 FROM expiries e WHERE e.definition_id = x.definition_id
-             AND e.expires_at = x.expires_at AND e.open > 0))
+           OR 0 < (SELECT CAST(coalesce(sum(expiries.open), 0) AS BIGINT)
+             FROM ${sql.counters.rows('expiries')}
+             WHERE expiries.definition_id = x.definition_id
+               AND expiries.expires_at = x.expires_at))
        UNION SELECT s.picture FROM shops s WHERE s.owner = ?1)
      SELECT count(*) FILTER (WHERE counts = 1) AS pictures,
        CAST(coalesce(sum(bytes) FILTER (WHERE counts = 1), 0) AS BIGINT) AS bytes,
@@ -60,7 +65,7 @@ export function createPictureStore(sql: Sql) {
        WHEN EXISTS (SELECT 1 FROM definitions d WHERE d.owner = ?2 AND EXISTS (
          SELECT 1 FROM revisions r WHERE r.picture = ?3 AND r.definition_id = d.id)) THEN NULL
        WHEN EXISTS (SELECT 1 FROM shops s WHERE s.owner = ?2 AND s.picture = ?3) THEN NULL
-       ELSE ?1 END
+       ELSE CAST(?1 AS BIGINT) END
      WHERE owner = ?2 AND hash = ?3`,
   )
   const prune = sql.query<null, [number, number]>(

@@ -11,8 +11,12 @@ export function createRequestStore(sql: Sql) {
   const insert = sql.query<null, [Uint8Array, Uint8Array | null, number]>(
     'INSERT INTO requests (event_id, answer, accepted_until) VALUES (?, ?, ?)',
   )
-  const load = sql.query<{ rows: number }, []>('SELECT rows FROM request_load WHERE id = 1')
-  const addLoad = sql.query<null, [number]>('UPDATE request_load SET rows = rows + ? WHERE id = 1')
+  const load = sql.query<{ rows: number }, []>(
+    `SELECT CAST(sum(rows) AS BIGINT) AS rows FROM ${sql.counters.rows('request_load')} WHERE id = 1`,
+  )
+  const addLoad = sql.query<null, [number]>(
+    sql.counters.addToExisting('request_load', { keys: { id: '1' }, by: { rows: '?' } }),
+  )
   const prune = sql.query<null, [number, number]>(
     `DELETE FROM requests WHERE accepted_until < ?2
        AND id IN (SELECT id FROM requests ORDER BY id LIMIT ?1)`,

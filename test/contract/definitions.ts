@@ -217,7 +217,7 @@ export function definitions(it: It<CouponTx>): void {
     expect(after).toMatchObject({ name: terms.name, maxUses: 7, archivedAt: at + 5 })
   })
 
-  it('of writers that want the last slots, the first ones get them', async (stores) => {
+  it('writers that want the last slots get all of them and no more', async (stores) => {
     const definition = await stores.write((tx) => defined(tx, 1, { maxUses: 5 }))
     const taken = await Promise.all(
       [2, 2, 2, 1, 1].map((wanted) =>
@@ -226,8 +226,11 @@ export function definitions(it: It<CouponTx>): void {
         ),
       ),
     )
+    // In another order two of the larger ones can be too many.
     const sum = taken.reduce((all, one) => all + one, 0)
-    expect(sum).toBe(5)
+    expect([4, 5]).toContain(sum)
+    const last = await stores.write((tx) => tx.definitions.take(definition, 1, at))
+    expect(sum + Number(last)).toBe(5)
     expect(await stores.read((tx) => tx.definitions.find(uuid(1)))).toMatchObject({ issued: 5 })
     expect(await stores.read((tx) => tx.vouchers.totals())).toMatchObject({ issued: 5 })
   })

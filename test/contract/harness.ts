@@ -20,6 +20,8 @@ export type Engine = {
   /** The address of a database that is empty, with the schema of its kind. */
   create(kind: Kind): Promise<string>
   open<Tx>(kind: Kind, address: string, stores: (sql: Sql) => Tx): OpenDatabase<Tx>
+  /** Tables and columns of a schema that this engine replaces by tables of its own. */
+  tables?: { replaced: readonly string[]; own: readonly string[] }
   /** True of the error of a row that the schema refuses: a check, a key that is taken, a missing reference. */
   refusedRow(cause: unknown): boolean
 }
@@ -98,13 +100,14 @@ async function openStores<Tx extends { sql: Sql }>(
     reading.add(result)
     return result.finally(() => reading.delete(result))
   }
+  const tables = tablesOf(engine, kind)
   const unchanged = async (operation: (tx: Tx) => Promise<unknown>): Promise<unknown> => {
-    const before = await read(({ sql }) => contentOf(sql, kind))
+    const before = await read(({ sql }) => contentOf(sql, tables))
     const cause = await write(operation).then(
       () => null,
       (reason: unknown) => reason,
     )
-    expect(await read(({ sql }) => contentOf(sql, kind))).toEqual(before)
+    expect(await read(({ sql }) => contentOf(sql, tables))).toEqual(before)
     return cause
   }
   const opened: Stores<Tx> = {
@@ -117,10 +120,10 @@ async function openStores<Tx extends { sql: Sql }>(
     async undone(operation) {
       const refusal = new Refusal('coupon-exhausted')
       const cause = await unchanged(async (tx) => {
-        const before = await contentOf(tx.sql, kind)
+        const before = await contentOf(tx.sql, tables)
         await operation(tx)
         // An operation that wrote nothing would prove nothing.
-        expect(await contentOf(tx.sql, kind)).not.toEqual(before)
+        expect(await contentOf(tx.sql, tables)).not.toEqual(before)
         throw refusal
       })
       expect(cause).toBe(refusal)
@@ -131,11 +134,16 @@ async function openStores<Tx extends { sql: Sql }>(
 
 const schemas: Record<Kind, string> = { coupons: couponText, relay: relayText }
 
-/** Every row of every table, but for what an engine writes down about itself. */
-async function contentOf(sql: Sql, kind: Kind): Promise<Record<string, string[]>> {
+/** The tables of an engine, but for what it writes down about itself. */
+function tablesOf({ tables }: Engine, kind: Kind): string[] {
+  const named = [...schemas[kind].matchAll(/^CREATE TABLE (\w+)/gm)].map(([, table = '']) => table)
+  const left = ['state', ...(tables?.replaced ?? [])]
+  return [...named.filter((table) => !left.includes(table)), ...(tables?.own ?? [])]
+}
+
+async function contentOf(sql: Sql, tables: readonly string[]): Promise<Record<string, string[]>> {
   const content: Record<string, string[]> = {}
-  for (const [, table = ''] of schemas[kind].matchAll(/^CREATE TABLE (\w+)/gm)) {
-    if (table === 'state') continue
+  for (const table of tables) {
     const rows = await sql.query<object, []>(`SELECT * FROM ${table}`).all()
     if (rows.length > 0) content[table] = rows.map(textOf).sort((a, b) => (a < b ? -1 : 1))
   }
@@ -150,6 +158,7 @@ function textOf(row: object): string {
 function watched(sql: Sql, { prepared, ran }: Statements): Sql {
   return {
     integersIn: (parameter) => sql.integersIn(parameter),
+    counters: sql.counters,
     query<Row, Params extends SqlValue[]>(text: string) {
       const query = sql.query<Row, Params>(text)
       const known = text.replace(/\s+/g, ' ').trim()

@@ -16,12 +16,17 @@ export type Notes = {
 export type EngineUnderTest = {
   database: Database<Notes> & Leases
   /** The notes that another connection sees now: the committed ones. */
-  peek(name: string): string | null
+  peek(name: string): string | null | Promise<string | null>
   /** Finish waiting operations and close the file. */
   close(): Promise<void>
 }
 
+/** An engine with operations one after the other, whose notes are seen at once. */
+export type SerialEngineUnderTest = EngineUnderTest & { peek(name: string): string | null }
+
 class Bug extends Error {}
+
+const byText = (a: string, b: string) => (a < b ? -1 : 1)
 
 /** An operation that says it writes as many rows as the largest mint. */
 function writeMany(database: Database<Notes>, name: string): Promise<void> {
@@ -38,35 +43,49 @@ export async function rootsAreRequired(database: Database<Notes>): Promise<void>
   await database.transact({ roots: ['everything'] }, async () => undefined)
 }
 
-/** The promises of `database.ts` as tests: every engine must pass them. */
-export function describeEngine(engine: string, open: () => EngineUnderTest): void {
-  const opened: EngineUnderTest[] = []
-  const start = () => {
-    const one = open()
-    opened.push(one)
-    return one
-  }
-  const it = (claim: string, run: () => Promise<void>) => test(`${engine}: ${claim}`, run)
+type Open<One> = () => One
 
+/** Tests of one engine, and engines that are closed after their test. */
+function frame<One extends EngineUnderTest | Promise<EngineUnderTest>>(
+  engine: string,
+  open: Open<One>,
+) {
+  const opened: One[] = []
   afterEach(async () => {
-    for (const one of opened.splice(0)) await one.close()
+    for (const one of opened.splice(0)) await (await one).close()
   })
+  return {
+    it: (claim: string, run: () => Promise<void>) => test(`${engine}: ${claim}`, run),
+    start(): One {
+      const one = open()
+      opened.push(one)
+      return one
+    },
+  }
+}
+
+/** The promises of `database.ts` as tests: every engine must pass them. */
+export function describeEngine(
+  engine: string,
+  open: () => EngineUnderTest | Promise<EngineUnderTest>,
+): void {
+  const { it, start } = frame(engine, open)
 
   it('an operation is answered only after its write is committed', async () => {
-    const { database, peek } = start()
+    const { database, peek } = await start()
     let inside: string | null = 'never run'
     const answer = database.transact({ roots: 'none' }, async (tx) => {
       await tx.put('a', '1')
-      inside = peek('a')
+      inside = await peek('a')
       return 'done'
     })
     expect(await answer).toBe('done')
     expect(inside).toBeNull()
-    expect(peek('a')).toBe('1')
+    expect(await peek('a')).toBe('1')
   })
 
   it('a refusal undoes its operation alone, and reaches the caller unchanged', async () => {
-    const { database, peek } = start()
+    const { database, peek } = await start()
     const refusal = new Refusal('coupon-exhausted')
     const settled = await Promise.allSettled([
       database.transact({ roots: 'none' }, (tx) => tx.put('before', '1')),
@@ -79,24 +98,33 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     ])
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect((settled[1] as PromiseRejectedResult).reason).toBe(refusal)
-    expect([peek('before'), peek('refused'), peek('after')]).toEqual(['1', null, '1'])
+    expect([await peek('before'), await peek('refused'), await peek('after')]).toEqual([
+      '1',
+      null,
+      '1',
+    ])
   })
 
   it('an effect runs after the commit and before the answer', async () => {
-    const { database, peek } = start()
-    const seen: (string | null)[] = []
+    const { database, peek } = await start()
+    const seen: string[] = []
+    const looked: ReturnType<typeof peek>[] = []
     await database
       .transact({ roots: 'none' }, async (tx) => {
         await tx.put('a', '1')
-        tx.afterCommit(() => seen.push(peek('a')))
+        tx.afterCommit(() => {
+          looked.push(peek('a'))
+          seen.push('effect')
+        })
         seen.push('inside')
       })
       .then(() => seen.push('answered'))
-    expect(seen).toEqual(['inside', '1', 'answered'])
+    expect(seen).toEqual(['inside', 'effect', 'answered'])
+    expect(await looked[0]).toBe('1')
   })
 
   it('a refused operation has no effect, and the part that ran first keeps its own', async () => {
-    const { database } = start()
+    const { database } = await start()
     const done: string[] = []
     const settled = await Promise.allSettled([
       database.transact({ roots: 'none' }, async (tx) => tx.afterCommit(() => done.push('before'))),
@@ -125,11 +153,11 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
       'rejected',
       'fulfilled',
     ])
-    expect(done).toEqual(['before', 'first', 'after'])
+    expect(done.toSorted(byText)).toEqual(['after', 'before', 'first'])
   })
 
   it('an effect that throws stops neither other effects nor the answer', async () => {
-    const { database, peek } = start()
+    const { database, peek } = await start()
     const done: string[] = []
     const answers = await Promise.all([
       database.transact({ roots: 'none' }, async (tx) => {
@@ -145,11 +173,15 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
         return 'b'
       }),
     ])
-    expect([answers, done, peek('a')]).toEqual([['a', 'b'], ['the next one', "another's"], '1'])
+    expect([answers, done.toSorted(byText), await peek('a')]).toEqual([
+      ['a', 'b'],
+      ["another's", 'the next one'],
+      '1',
+    ])
   })
 
   it('a lease that no other node has is given, and again after it was given back', async () => {
-    const { database } = start()
+    const { database } = await start()
     const lease = await database.lease('sweep')
     expect(lease?.held()).toBe(true)
     await lease?.release()
@@ -161,7 +193,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
   })
 
   it('leases of different names are held at the same time, beside writes and reads', async () => {
-    const { database } = start()
+    const { database } = await start()
     const leases = await Promise.all(['sweep', 'courier'].map((name) => database.lease(name)))
     await database.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
     expect(await database.snapshot((tx) => tx.find('a'))).toBe('1')
@@ -172,7 +204,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
   })
 
   it('a snapshot sees one state throughout, and every write answered before it', async () => {
-    const { database } = start()
+    const { database } = await start()
     await database.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
     const [seen] = await Promise.all([
       database.snapshot(async (tx) => {
@@ -187,7 +219,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
   })
 
   it('a bug rejects its operation alone, with its cause, and undoes it', async () => {
-    const { database, peek } = start()
+    const { database, peek } = await start()
     const bug = new Bug('a mistake in the operation')
     const settled = await Promise.allSettled([
       database.transact({ roots: 'none' }, (tx) => tx.put('before', '1')),
@@ -199,13 +231,18 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     ])
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect((settled[1] as PromiseRejectedResult).reason).toBe(bug)
-    expect([peek('before'), peek('buggy'), peek('after')]).toEqual(['1', null, '1'])
+    expect([await peek('before'), await peek('buggy'), await peek('after')]).toEqual([
+      '1',
+      null,
+      '1',
+    ])
   })
 
   it('a broken constraint rejects its operation alone', async () => {
-    const { database, peek } = start()
+    const { database, peek } = await start()
+    await database.transact({ roots: 'none' }, (tx) => tx.insert('a', 'first'))
     const settled = await Promise.allSettled([
-      database.transact({ roots: 'none' }, (tx) => tx.insert('a', 'first')),
+      database.transact({ roots: 'none' }, (tx) => tx.insert('beside', '1')),
       database.transact({ roots: 'none' }, async (tx) => {
         await tx.put('with', '1')
         await tx.insert('a', 'second')
@@ -213,11 +250,11 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
       database.transact({ roots: 'none' }, (tx) => tx.insert('b', 'third')),
     ])
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
-    expect([peek('a'), peek('with'), peek('b')]).toEqual(['first', null, 'third'])
+    expect([await peek('a'), await peek('with'), await peek('b')]).toEqual(['first', null, 'third'])
   })
 
   it('writes of the first part stay when the operation behind it is refused or buggy', async () => {
-    const { database, peek } = start()
+    const { database, peek } = await start()
     for (const cause of [new Refusal('coupon-unknown'), new Bug('later')]) {
       const first = (tx: Notes) => tx.put(`used ${cause.name}`, 'yes')
       const refused = database.transact({ roots: 'none', first }, async (tx) => {
@@ -225,12 +262,12 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
         throw cause
       })
       expect(await refused.catch((reason: unknown) => reason)).toBe(cause)
-      expect([peek(`used ${cause.name}`), peek('operation')]).toEqual(['yes', null])
+      expect([await peek(`used ${cause.name}`), await peek('operation')]).toEqual(['yes', null])
     }
   })
 
   it('a refused first part stops the operation behind it and no other', async () => {
-    const { database, peek } = start()
+    const { database, peek } = await start()
     const replay = new Refusal('auth-replay')
     let ran = false
     const settled = await Promise.allSettled([
@@ -248,30 +285,11 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
       database.transact({ roots: 'none' }, (tx) => tx.put('other', '1')),
     ])
     expect((settled[0] as PromiseRejectedResult).reason).toBe(replay)
-    expect([ran, peek('other')]).toEqual([false, '1'])
-  })
-
-  it('operations run one after the other, in the order they came', async () => {
-    const { database, peek } = start()
-    let running = 0
-    const seen: number[] = []
-    const increment = (at: number) =>
-      database.transact({ roots: 'none' }, async (tx) => {
-        expect(++running).toBe(1)
-        const before = Number((await tx.find('counter')) ?? '0')
-        for (let turn = 0; turn < 5; turn++) await Promise.resolve()
-        await tx.put('counter', String(before + 1))
-        seen.push(at)
-        running--
-      })
-    const order = Array.from({ length: 3 * limits.batchMax }, (_, at) => at)
-    await Promise.all(order.map(increment))
-    expect(peek('counter')).toBe(String(order.length))
-    expect(seen).toEqual(order)
+    expect([ran, await peek('other')]).toEqual([false, '1'])
   })
 
   it('a read sees every write that was answered before it began', async () => {
-    const { database } = start()
+    const { database } = await start()
     const lanes = Array.from({ length: 8 }, async (_, lane) => {
       for (let turn = 0; turn < 20; turn++) {
         const name = `${lane} ${turn}`
@@ -283,7 +301,7 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
   })
 
   it('a read sees one state, however many writes are answered meanwhile', async () => {
-    const { database } = start()
+    const { database } = await start()
     const writing = Array.from({ length: 100 }, (_, at) =>
       database.transact({ roots: 'none' }, async (tx) => {
         await tx.put(`left ${at}`, '1')
@@ -304,14 +322,14 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
   })
 
   it('a read cannot write', async () => {
-    const { database, peek } = start()
+    const { database, peek } = await start()
     const written = database.snapshot((tx) => tx.put('a', '1')).catch((cause: unknown) => cause)
     expect(await written).toBeInstanceOf(Error)
-    expect(peek('a')).toBeNull()
+    expect(await peek('a')).toBeNull()
   })
 
   it('a failed read leaves the next ones alone', async () => {
-    const { database } = start()
+    const { database } = await start()
     const bug = new Bug('in a query')
     const failed = database.snapshot(async () => {
       throw bug
@@ -319,6 +337,42 @@ export function describeEngine(engine: string, open: () => EngineUnderTest): voi
     expect(await failed.catch((cause: unknown) => cause)).toBe(bug)
     await database.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
     expect(await database.snapshot((tx) => tx.find('a'))).toBe('1')
+  })
+
+  it('operations that share a root run as if one came after the other', async () => {
+    const { database, peek } = await start()
+    const increment = () =>
+      database.transact({ roots: [{ merchant: 'ab' }] }, async (tx) => {
+        const before = Number((await tx.find('counter')) ?? '0')
+        for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+        await tx.put('counter', String(before + 1))
+      })
+    await Promise.all(Array.from({ length: 100 }, increment))
+    expect(await peek('counter')).toBe('100')
+  })
+}
+
+/** The promises of an engine that runs one operation after the other. */
+export function describeSerialEngine(engine: string, open: () => SerialEngineUnderTest): void {
+  const { it, start } = frame(engine, open)
+
+  it('operations run one after the other, in the order they came', async () => {
+    const { database, peek } = start()
+    let running = 0
+    const seen: number[] = []
+    const increment = (at: number) =>
+      database.transact({ roots: 'none' }, async (tx) => {
+        expect(++running).toBe(1)
+        const before = Number((await tx.find('counter')) ?? '0')
+        for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+        await tx.put('counter', String(before + 1))
+        seen.push(at)
+        running--
+      })
+    const order = Array.from({ length: 3 * limits.batchMax }, (_, at) => at)
+    await Promise.all(order.map(increment))
+    expect(peek('counter')).toBe(String(order.length))
+    expect(seen).toEqual(order)
   })
 
   it('an operation that awaits anything but tx fails, and its whole batch is undone', async () => {

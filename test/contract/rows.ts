@@ -17,7 +17,7 @@ import {
   terms,
   uuid,
 } from './fixtures.ts'
-import type { CouponTx, It, RelayTx, Stores } from './harness.ts'
+import type { CouponTx, Engine, It, RelayTx, Stores } from './harness.ts'
 import { hung, took } from './posters.ts'
 
 /** A change of the row that a table holds, with its parameters. */
@@ -165,11 +165,15 @@ const relayRows: Record<string, Change[]> = {
   deletions: wrong('pubkey'),
 }
 
-export function couponTables(it: It<CouponTx>): void {
+export function couponTables(it: It<CouponTx>, { tables }: Engine): void {
   for (const [table, changes] of Object.entries(couponRows)) {
+    if (tables?.replaced.includes(table)) continue
     it(`${table} refuses invalid rows`, async (stores) => {
       await fill(stores)
-      await refuseAll(stores, table, changes)
+      const own = changes.filter(
+        ([text]) => !tables?.replaced.some((name) => text.startsWith(name)),
+      )
+      await refuseAll(stores, table, own)
     })
   }
 

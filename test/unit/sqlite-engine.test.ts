@@ -10,7 +10,8 @@ import { takeLock } from '../../src/db/lock.ts'
 import { couponSchema, migrate, versionOf } from '../../src/db/migrations.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
-import { describeEngine, type Notes } from '../contract/port.ts'
+import { createNotes } from '../contract/notes.ts'
+import { describeEngine, describeSerialEngine, type Notes } from '../contract/port.ts'
 import oldestSchema from '../support/schema-15.sql' with { type: 'text' }
 import { cleanUp, newDirectory } from '../support/server.ts'
 
@@ -21,10 +22,12 @@ afterEach(async () => {
 })
 afterAll(cleanUp)
 
-describeEngine('SQLite', () => {
+const openEmpty = () => {
   const { engine, peek, close } = openNotes(newFile())
   return { database: engine, peek, close }
-})
+}
+describeEngine('SQLite', openEmpty)
+describeSerialEngine('SQLite', openEmpty)
 
 const failures = [
   {
@@ -377,27 +380,6 @@ function openNotes(path: string, hooks: Hooks = {}) {
     return value
   }
   return { engine, writer, peek, close }
-}
-
-function createNotes(sql: Sql): Notes {
-  const put = sql.query<null, [string, string]>('INSERT OR REPLACE INTO notes VALUES (?, ?)')
-  const insert = sql.query<null, [string, string]>('INSERT INTO notes VALUES (?, ?)')
-  const find = sql.query<{ value: string }, [string]>('SELECT value FROM notes WHERE name = ?')
-  const count = sql.query<{ n: number }, []>('SELECT count(*) AS n FROM notes')
-  return {
-    async put(name, value) {
-      put.run(name, value)
-    },
-    async insert(name, value) {
-      insert.run(name, value)
-    },
-    async find(name) {
-      return (await find.get(name))?.value ?? null
-    },
-    async count() {
-      return (await count.get())?.n ?? 0
-    },
-  }
 }
 
 /** A file of its own, with the product's schema and a table of notes beside it. */

@@ -1,4 +1,5 @@
 import { bytesOf, hexOf } from '../../base/bytes.ts'
+import { limits } from '../../base/limits.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Token } from './token.ts'
 
@@ -85,11 +86,10 @@ export function createLedgerStore(sql: Sql) {
   const accountsOfToken = sql.query<AccountRow, [string, number, number]>(
     `SELECT ${columns} FROM ledger_accounts WHERE token = ? AND id > ? ORDER BY id LIMIT ?`,
   )
-  // A sum beyond 64 bits becomes a float. It still compares as larger, so the bound holds.
-  const add = sql.query<AccountRow, [bigint, number]>(
+  // The balance is compared, not the sum, which may be beyond 64 bits.
+  const add = sql.query<AccountRow, [bigint, number, bigint, bigint, bigint]>(
     `UPDATE ledger_accounts SET balance = balance + ?1
-     WHERE id = ?2 AND (issuer = 1 OR balance + ?1 >= 0)
-       AND balance + ?1 BETWEEN -8000000000000000000 AND 8000000000000000000
+     WHERE id = ?2 AND (issuer = 1 OR balance >= ?3) AND balance BETWEEN ?4 AND ?5
      RETURNING ${columns}`,
   )
   const published = sql.query<null, [number, number]>(
@@ -198,7 +198,13 @@ export function createLedgerStore(sql: Sql) {
 
     /** Add an entry and its amount, which may be negative; null when the balance would leave its bounds. */
     async add(movementId: number, accountId: number, amount: bigint): Promise<Account | null> {
-      const row = await add.get(amount, accountId)
+      const row = await add.get(
+        amount,
+        accountId,
+        asInteger(-amount),
+        asInteger(-limits.tokenBalanceMax - amount),
+        asInteger(limits.tokenBalanceMax - amount),
+      )
       if (!row) return null
       insertEntry.run(movementId, accountId, amount)
       return toAccount(row)
@@ -258,4 +264,10 @@ export function createLedgerStore(sql: Sql) {
 function toAccount(row: AccountRow): Account {
   const { id, token, balance, published_at: publishedAt } = row
   return { id, token, pubkey: hexOf(row.pubkey), balance: BigInt(balance), publishedAt }
+}
+
+/** The nearest integer of 64 bits. */
+function asInteger(value: bigint): bigint {
+  const [least, most] = [-(2n ** 63n), 2n ** 63n - 1n]
+  return value < least ? least : value > most ? most : value
 }

@@ -1,0 +1,54 @@
+/**
+ * Counters: numbers in rows that operations without a common root change at the same time. An engine whose
+ * operations overlap appends the changes and sums them up later. Every other engine changes the row.
+ */
+
+/** Tables of counters with their keys and their numbers, up to two and four of them. */
+export const counterTables = {
+  definitions: { keys: ['id'], numbers: ['claimed', 'voided'] },
+  totals: { keys: ['id'], numbers: ['issued', 'claimed', 'voided', 'refreshed'] },
+  hourly: { keys: ['definition_id', 'hour'], numbers: ['minted', 'claimed'] },
+  expiries: { keys: ['definition_id', 'expires_at'], numbers: ['open'] },
+  till_hours: { keys: ['till_id', 'hour'], numbers: ['claimed'] },
+  outbox_load: { keys: ['id'], numbers: ['events', 'bytes'] },
+  request_load: { keys: ['id'], numbers: ['rows'] },
+} as const satisfies Record<string, { keys: readonly string[]; numbers: readonly string[] }>
+
+export type CounterTable = keyof typeof counterTables
+
+/** A change of a counter: the text of each key, and of what each number grows by. */
+export type Count = { keys: Record<string, string>; by: Record<string, string> }
+
+/** Texts of statements, and parts of them, for counters. */
+export type Counters = {
+  /** A statement that adds. A row that is missing begins at zero. */
+  add(table: CounterTable, count: Count): string
+  /** A statement that adds to a row that exists, and changes no row otherwise. */
+  addToExisting(table: CounterTable, count: Count): string
+  /** A statement that deletes the counters of a key's first column, bound to its only parameter. */
+  drop(table: CounterTable): string
+  /** The table, for FROM, with all its keys and numbers. One key may have several rows, so that a reader sums. */
+  rows(table: CounterTable): string
+  /** A number of the row that has the alias. */
+  number(table: CounterTable, name: string, alias: string): string
+}
+
+/** Counters as the columns of their rows. */
+export const columnCounters: Counters = {
+  add(table, { keys, by }) {
+    const { numbers } = counterTables[table]
+    const columns = [...Object.keys(keys), ...numbers].join(', ')
+    const values = [...Object.values(keys), ...numbers.map((name) => by[name] ?? '0')].join(', ')
+    const changes = Object.keys(by).map((name) => `${name} = ${table}.${name} + excluded.${name}`)
+    return `INSERT INTO ${table} (${columns}) VALUES (${values})
+      ON CONFLICT (${Object.keys(keys).join(', ')}) DO UPDATE SET ${changes.join(', ')}`
+  },
+  addToExisting(table, { keys, by }) {
+    const changes = Object.entries(by).map(([name, text]) => `${name} = ${name} + ${text}`)
+    const where = Object.entries(keys).map(([name, text]) => `${name} = ${text}`)
+    return `UPDATE ${table} SET ${changes.join(', ')} WHERE ${where.join(' AND ')}`
+  },
+  drop: (table) => `DELETE FROM ${table} WHERE ${counterTables[table].keys[0]} = ?`,
+  rows: (table) => table,
+  number: (_, name, alias) => `${alias}.${name}`,
+}
