@@ -2,7 +2,8 @@
  * `npm test`: installs missing packages, then checks format, lint and types, and runs every test of test/.
  * Arguments go to `bun test`: `npm test -- test/unit/benefit.test.ts`. The last line is the verdict.
  * The tests of test/ui need a browser, which .tools/browser.ts finds, fetches or installs.
- * Without one they count as failed, unless SKIP_UI=1 leaves them out.
+ * Without one they count as failed, unless SKIP_UI=1 leaves them out. Those of test/postgres need a
+ * PostgreSQL for this machine, which is among the packages; SKIP_PG=1 leaves them out.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
@@ -56,7 +57,8 @@ async function hasBrowser() {
 async function everything() {
   const entries = readdirSync(join(root, 'test'), { withFileTypes: true })
   const tests = entries.filter((entry) => entry.isDirectory() || entry.name.endsWith('.test.ts'))
-  const names = tests.map(({ name }) => name).filter((name) => name !== 'ui' || withPages)
+  const left = [withPages ? '' : 'ui', process.env.SKIP_PG === '1' ? 'postgres' : '']
+  const names = tests.map(({ name }) => name).filter((name) => !left.includes(name))
   const waiting = names.filter((name) => ['gateway', 'relay', 'ui', 'wallet'].includes(name))
   const busy = names.filter((name) => !waiting.includes(name))
   const paths = (list) => list.map((name) => `./test/${name}`)

@@ -65,7 +65,13 @@ export function startControl(runtime: Runtime, options: ControlOptions): Control
     transfers: await options.transfers(),
   })
 
+  const requireFile = (instead: string) => {
+    if (config.databaseUrl !== null)
+      throw new OperatorError(`the database is PostgreSQL: ${instead}`)
+  }
+
   async function check(): Promise<CheckReport> {
+    requireFile('there is no check of it yet')
     log.info('check.started')
     const report = await maintenance.check()
     const { problems, found, seconds, rows } = report
@@ -77,6 +83,7 @@ export function startControl(runtime: Runtime, options: ControlOptions): Control
   }
 
   async function backup(request: Request): Promise<BackupReport> {
+    requireFile('back it up with pg_dump, or by archiving its WAL')
     const { file, force } = await readObject(request)
     if (typeof file !== 'string' || !isAbsolute(file)) {
       throw new OperatorError('a backup needs an absolute file name')

@@ -8,6 +8,7 @@ import { type Lock, takeLock } from '../db/lock.ts'
 import { couponSchema } from '../db/migrations.ts'
 import { fileFailure, openDatabase as open } from '../db/open.ts'
 import type { Metrics } from '../http/metrics.ts'
+import type { Config } from './config.ts'
 import { createStores, type Stores } from './stores.ts'
 
 /** The coupon database inside a data directory. */
@@ -55,21 +56,31 @@ export function startErrorFrom(cause: unknown, failed: string): unknown {
 }
 
 /** Open the database. A damaged or unwritable file ends the start with a line for the operator. */
-export function openDatabase(dataDir: string, log: Log, metrics: Metrics): OpenDatabase<Stores> {
-  try {
-    return open({
-      path: databasePath(dataDir),
-      schema: couponSchema,
-      now: systemClock,
-      stores: createStores,
-      events: {
-        committed: metrics.committed,
-        failed(cause, operations) {
-          metrics.commitFailed()
-          log.error('commit.failed', { cause, operations })
-        },
+export async function openDatabase(
+  { dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>,
+  log: Log,
+  metrics: Metrics,
+): Promise<OpenDatabase<Stores>> {
+  const options = {
+    schema: couponSchema,
+    now: systemClock,
+    stores: createStores,
+    events: {
+      committed: metrics.committed,
+      failed(cause: unknown, operations: number) {
+        metrics.commitFailed()
+        log.error('commit.failed', { cause, operations })
       },
-    })
+    },
+  }
+  if (databaseUrl !== null) {
+    const { openPostgres } = await import('../db/postgres/open.ts')
+    const { database, server } = await openPostgres({ ...options, url: databaseUrl })
+    log.info('database.opened', { ...server })
+    return database
+  }
+  try {
+    return open({ ...options, path: databasePath(dataDir) })
   } catch (cause) {
     throw startErrorFrom(cause, `cannot open the database ${databasePath(dataDir)}`)
   }

@@ -28,6 +28,7 @@ export function createMoveOut(runtime: Runtime, { merchants, restart }: MovingPa
   }
   return {
     async begin({ pubkey, spend }) {
+      requireFile(config)
       const roots = ['instance', 'roster'] as const
       const movedAt = await database.transact({ roots, first: spend }, async (tx) => {
         await requireMover(tx, merchants.admission(), pubkey)
@@ -60,6 +61,7 @@ export function createMoveIn(runtime: Runtime, { merchants, restart }: MovingPar
   }
   return {
     async open(code, address) {
+      requireFile(config)
       const kind = merchants.admission()
       if (kind === 'let-in') {
         merchants.trySetup(address)
@@ -105,6 +107,11 @@ export function createMoveIn(runtime: Runtime, { merchants, restart }: MovingPar
       }
     },
   }
+}
+
+/** A move carries the file of the embedded engine. */
+function requireFile({ databaseUrl }: Config): void {
+  if (databaseUrl !== null) throw new Refusal('move-not-allowed')
 }
 
 /** The file of a move while it arrives. */

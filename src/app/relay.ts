@@ -15,6 +15,7 @@ export function startEmbeddedRelay(runtime: Runtime, management: Management): Em
     {
       relayPath: join(config.dataDir, 'relay.db'),
       couponsPath: databasePath(config.dataDir),
+      couponsUrl: config.databaseUrl,
       open: management.private(),
       diskLow: disk.low(),
       rateLimit: config.rateLimit,

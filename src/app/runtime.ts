@@ -59,13 +59,16 @@ export async function openRuntime(
   opened.defer(() => lock.release())
   // Before the keys and the database are read: a crash may have left half of an arrival.
   if (adoptArrival(dataDir)) log.info('move.arrived')
-  const keys = loadKeyring(config, !existsSync(databasePath(dataDir)))
+  const keys = loadKeyring(
+    config,
+    config.databaseUrl !== null || !existsSync(databasePath(dataDir)),
+  )
   // Before the database: a start that fails on a setting has not migrated an older file.
   const certificate = await loadCertificate(config, log)
   const schnorr = openSchnorr()
   const signer = createSigner(schnorr, keys.managerSecret)
   const metrics = createMetrics()
-  const database = openDatabase(dataDir, log, metrics)
+  const database = await openDatabase(config, log, metrics)
   opened.defer(() => database.close())
   await pinKeys(database, keys, signer.pubkey)
   const cardMasterKey = await settleCardKey(database, keys, dataDir)

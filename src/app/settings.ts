@@ -69,6 +69,16 @@ export const settings = {
     about: 'Directory of database and keys (0700)',
     shown: './data',
   }),
+  // Null: the embedded engine, with a file in the data directory.
+  databaseUrl: setting<string | null>({
+    variable: 'DATABASE_URL',
+    fallback: null,
+    parse: (text) =>
+      expect(/^postgres(ql)?:\/\//.test(text) ? text : null, 'postgres://user@host/name'),
+    about: 'PostgreSQL for several nodes; several hosts with commas between them',
+    shown: 'a file in DATA_DIR',
+    secret: true,
+  }),
   // Null: 256 MB or 2 %, whichever is less.
   diskFloor: setting<DiskFloor | null>({
     variable: 'DISK_FLOOR',

@@ -16,16 +16,14 @@ const sweeps: readonly RowSweep<Stores>[] = [
   ...[scanSweep, nonceSweep, refusalSweep, requestSweep],
 ]
 
-/** Start the jobs that delete old rows of all features. */
+/** Start the jobs that delete old rows of all features, and those of the engine. */
 export function startSweeps({ database, jobs, now, log }: Runtime): { stop(): Promise<void> } {
   const failed = (cause: unknown) => log.warn('housekeeping.failed', { cause })
-  const started = sweeps.map(({ lease, prune }) =>
-    jobs.sweep({
-      lease,
-      failed,
-      step: () => database.transact({ roots: ['instance'] }, (tx) => prune(tx, now())),
-    }),
-  )
+  const pruning = sweeps.map(({ lease, prune }) => ({
+    lease,
+    step: () => database.transact({ roots: ['instance'] }, (tx) => prune(tx, now())),
+  }))
+  const started = [...pruning, ...database.upkeep].map((sweep) => jobs.sweep({ ...sweep, failed }))
   return {
     async stop() {
       await Promise.all(started.map((job) => job.stop()))

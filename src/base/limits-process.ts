@@ -37,6 +37,24 @@ export const processLimits = {
   journalBytesMax: 64 * 1024 * 1024,
   /** Operations that wait for a commit. More are answered 503. */
   queueMax: 10_000,
+  /** Connections of a node to PostgreSQL. More of them wait for each other's locks and disk writes. */
+  databaseConnections: 32,
+  /** A server that owes an answer for so long is given up: a commit without its standby waits for ever. */
+  databaseAnswerSeconds: 10,
+  /** Changes of counters, or marks of commits, in one statement of the upkeep. */
+  foldedCountersMax: 5000,
+  /** The mark of a commit stays for so long: much longer than anybody asks for its fate. */
+  commitsKeptSeconds: 3600,
+  /** Longest wait for a connection to one host. */
+  databaseConnectSeconds: 3,
+  /** The fate of a commit that got lost is asked for so long, until a promoted standby answers. */
+  databaseSettleSeconds: 30,
+  /** An operation that others stop, or whose connection ends, is run again for so long. Then it is answered 503. */
+  databasePatienceSeconds: 4,
+  /** After a connection that failed no other one is tried for so long. */
+  databaseDownMs: 200,
+  /** Longest pause between two of them, so that those who met do not meet again. */
+  databaseRetryMsMax: 200,
   /** Rows that one step of background work touches. */
   sweepRowsMax: 500,
   /** Shortest wait between two runs of a job, so that requests and timers have their turn. */

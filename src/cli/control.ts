@@ -57,11 +57,21 @@ export function inUse(config: Config): boolean {
   return lock === null
 }
 
-/** Path of the database. Throws OperatorError if it does not exist. */
-export function databaseFile({ dataDir }: Config): string {
+/** Path of the database. Throws OperatorError if it does not exist, or is no file but PostgreSQL. */
+export function databaseFile(config: Config): string {
+  requireFile(config)
+  const { dataDir } = config
   const path = databasePath(dataDir)
   if (!existsSync(path)) throw new OperatorError(`there is no database in ${dataDir}`)
   return path
+}
+
+/** Throws OperatorError if the database is PostgreSQL: this process cannot have it for itself. */
+export function requireFile({ databaseUrl }: Config): void {
+  if (databaseUrl === null) return
+  throw new OperatorError(
+    'the database is PostgreSQL (DATABASE_URL): start the server, and run the command beside it',
+  )
 }
 
 function lockDirectory({ dataDir }: Config): Lock | null {

@@ -17,7 +17,7 @@ import { partialOf, refuseTarget, writeBackup } from '../db/backup.ts'
 import { prepareArrival } from '../db/restore.ts'
 import { eventsOf } from './backup.ts'
 import { rowsOf } from './check.ts'
-import { databaseFile, withoutServer } from './control.ts'
+import { databaseFile, requireFile, withoutServer } from './control.ts'
 import { onDatabase } from './on-database.ts'
 import { readPassphrase } from './passphrase.ts'
 
@@ -66,6 +66,7 @@ async function newPassphrase(): Promise<string> {
 
 /** Let a service from another computer into an unused data directory. */
 export async function moveIn(config: Config, file: string, options: Options): Promise<number> {
+  requireFile(config)
   const { dataDir } = config
   const path = resolve(file)
   if (!(await Bun.file(path).exists())) throw new OperatorError(`there is no file ${path}`)

@@ -35,11 +35,16 @@ export type OpenDatabase<Tx> = Database<Tx> &
     readonly cleanStart: boolean
     /** True while the clock is behind the newest write. Writes are refused then. */
     readonly clockBehind: boolean
+    /** Work for the engine itself that one node does, from time to time. */
+    readonly upkeep: readonly Upkeep[]
     /** Record the result of a full check for the next start. */
     checked(problems: number): void
     /** Finish the waiting operations and close. */
     close(): Promise<void>
   }
+
+/** One kind of such work. A step resolves to true when more is left. */
+export type Upkeep = { lease: string; step(): Promise<boolean> }
 
 /** The part of the port that `jobs.ts` needs. */
 export type Leases = {

@@ -71,6 +71,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   #newestStored = 0
   /** True if the last process closed the file properly. */
   readonly cleanStart: boolean
+  readonly upkeep = []
   #sound: boolean
 
   constructor(options: SqliteOptions<Tx>) {

@@ -5,6 +5,7 @@ import type { Filter } from '../nostr/filter.ts'
 export type RelaySettings = {
   relayPath: string
   couponsPath: string
+  couponsUrl: string | null
   /** True if everyone may write, because the service is private. */
   open: boolean
   /** True if the disk has little room. Events of clients are not stored then. */

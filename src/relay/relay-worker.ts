@@ -109,7 +109,7 @@ function begin(settings: RelaySettings): Running {
     stores: (sql) => ({ events: createEventStore(sql) }),
   })
   const reader = openEventReader(settings.relayPath)
-  const members = openMemberReader(settings.couponsPath)
+  const members = openMemberReader(settings)
   const exposure: Exposure = { open: settings.open, diskLow: settings.diskLow }
   const relay = createRelay({
     database,
@@ -118,7 +118,7 @@ function begin(settings: RelaySettings): Running {
     verify: createVerifier(openSchnorr()),
     policy: createPolicy({
       open: () => exposure.open,
-      isMember: members.isMember,
+      isMember: async (pubkey) => (await members).isMember(pubkey),
       rateLimit: settings.rateLimit,
       seconds,
     }),
@@ -151,7 +151,7 @@ function begin(settings: RelaySettings): Running {
       await pruning.stop()
       await database.close()
       reader.close()
-      members.close()
+      await (await members).close()
       post({ type: 'ended' })
     },
   }

@@ -297,10 +297,10 @@ describe('cuponera restore', () => {
     const restored = newDirectory()
     cpSync(join(dataDir, 'keys'), join(restored, 'keys'), { recursive: true })
     expect((await runCommand(['restore', file], { dataDir: restored })).code).toBe(0)
-    const after = readRows(restored)
+    const after = await readRows(restored)
     // The two tables that a restore writes to.
     const { facts = [], session_cutoffs = [] } = after
-    expect(after).toEqual({ ...readRows(dataDir), facts, session_cutoffs })
+    expect(after).toEqual({ ...(await readRows(dataDir)), facts, session_cutoffs })
     for (const table of ['shops', 'tills', 'till_hours', 'pictures', 'posters', 'poster_takes'])
       expect([table, after[table]?.length]).toEqual([table, 1])
     for (const table of ['batches', 'voucher_labels', 'expiries'])

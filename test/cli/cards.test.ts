@@ -64,7 +64,7 @@ describe.each(['running', 'stopped'])('cuponera cards, with the server %s', (how
     const again = how === 'stopped' ? await startServer({ dataDir, env: cardEnv }) : server
     const heir = newHolder()
     expect((await activateCard(again, heir, 'otra mano más')).status).toBe(201)
-    const whose = (readRows(dataDir).cards as { holder: Uint8Array }[])[0]?.holder.toHex()
+    const whose = ((await readRows(dataDir)).cards as { holder: Uint8Array }[])[0]?.holder.toHex()
     expect([whose, whose === holder.pubkey]).toEqual([heir.pubkey, false])
     expect((await lines('delete', uid)).slice(0, 2)[0]).toMatch(new RegExp(`^cid +${uid}$`))
     expect((await call(again.url, scanPath(uid, 1))).json.code).toBe('card-unknown')

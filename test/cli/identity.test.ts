@@ -30,7 +30,7 @@ describe.each(ways)('the operator’s commands %s', (_, open) => {
     const dataDir = await open()
     const { code, stdout } = await runCommand(['nonce'], { dataDir })
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^[\w-]{22}\n$/) })
-    const rows = readRows(dataDir).identity_nonces
+    const rows = (await readRows(dataDir)).identity_nonces
     expect(rows).toMatchObject([{ issuer: new Uint8Array(Buffer.from(manager.pubkey, 'hex')) }])
     expect(JSON.stringify(rows)).not.toContain(stdout.trim())
   })
@@ -80,7 +80,7 @@ describe.each(ways)('the operator’s commands %s', (_, open) => {
       stdout: 'ana is free\n',
     })
     expect((await run('identity', 'remove', 'ana')).stderr).toBe('cuponera: Not found\n')
-    expect(readRows(dataDir).accounts).toMatchObject([{ name: 'soporte' }])
+    expect((await readRows(dataDir)).accounts).toMatchObject([{ name: 'soporte' }])
     expect((await run('check')).code).toBe(0)
   })
 })
@@ -96,7 +96,7 @@ test('a nonce of the operator registers an identity, and stays burned when that 
   expect((await register()).json.code).toBe('identity-nonce-burned')
   const asked = await call(server.url, `/api/nonce/${nonce}`)
   expect([asked.status, asked.json.code]).toEqual([410, 'nonce-burned'])
-  expect(readRows(server.dataDir)).toMatchObject({ accounts: [], identity_nonces: [{}] })
+  expect(await readRows(server.dataDir)).toMatchObject({ accounts: [], identity_nonces: [{}] })
   expect((await runCommand(['check'], server)).code).toBe(0)
 })
 

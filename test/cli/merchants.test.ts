@@ -77,7 +77,7 @@ describe.each(ways)('the operator’s commands %s', (way, open) => {
         'no code is needed: 2 merchant(s) were let in; add others in the panel or with "cuponera merchants add"',
       ),
     )
-    expect(readRows(dataDir).setup_code).toEqual([])
+    expect((await readRows(dataDir)).setup_code).toEqual([])
 
     // The text is not repeated: it may be a secret key, pasted by mistake.
     for (const key of ['x', `nsec1${'q'.repeat(58)}`]) {
@@ -288,7 +288,7 @@ describe('the demo', () => {
     const { code, stdout, stderr } = await runDemo(server, [], publicUrl)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain(story)
-    const { merchants, setup_code = [] } = readRows(server.dataDir)
+    const { merchants, setup_code = [] } = await readRows(server.dataDir)
     expect(merchants).toEqual([])
     // The setup code stays valid for the first merchant.
     expect(setup_code.length).toBe(server.code === '' ? 0 : 1)
@@ -305,7 +305,7 @@ describe('the demo', () => {
     const { code, stderr } = await runDemo(server, ['--url', other.url])
     expect(code).toBe(1)
     expect(stderr).toMatch(/merchant-not-allowed.+DATA_DIR.+MERCHANTS=open/)
-    expect(readRows(server.dataDir).merchants).toEqual([])
+    expect((await readRows(server.dataDir)).merchants).toEqual([])
   })
 
   test('leaves, when it is killed, a key that may manage for ten minutes and counts for nothing', async () => {
@@ -322,7 +322,7 @@ describe('the demo', () => {
     const token = await openSession(url, guest)
     expect((await manage(url, token)).status).toBe(200)
     expectRefusal(await call(url, '/api/merchants', { token }), 403, 'merchants-owner-only')
-    const { merchants = [] } = readRows(dataDir)
+    const { merchants = [] } = await readRows(dataDir)
     const [row] = merchants as { created_at: number; expires_at: number }[]
     expect((row?.expires_at ?? 0) - (row?.created_at ?? 0)).toBe(limits.guestSeconds)
     // The guest does not use up the setup code, and no merchant sees or removes it.
@@ -338,7 +338,10 @@ describe('the demo', () => {
     expectRefusal(await manage(url, token), 403, 'merchant-not-allowed')
     await server.stop()
     const later = await startClosed({ dataDir })
-    await until('the guest is gone', () => (readRows(dataDir).merchants ?? []).length === 1)
+    await until(
+      'the guest is gone',
+      async () => ((await readRows(dataDir)).merchants ?? []).length === 1,
+    )
     expect(later.output()).toMatch(/management +1 merchant/)
   })
 })

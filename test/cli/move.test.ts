@@ -45,8 +45,8 @@ function moveIn(dataDir: string, options: RunOptions = {}, file = moved.file) {
   })
 }
 
-function readFacts(dataDir: string): string[] {
-  return (readRows(dataDir).facts as { name: string }[]).map(({ name }) => name)
+async function readFacts(dataDir: string): Promise<string[]> {
+  return ((await readRows(dataDir)).facts as { name: string }[]).map(({ name }) => name)
 }
 
 function readKeys(dataDir: string): string[] {
@@ -107,7 +107,7 @@ describe('cuponera move out', () => {
       const { stderr, code } = await runCommand(args, { dataDir })
       expect(stderr).toContain('belongs to the service itself')
       expect(code).toBe(1)
-      expect(readFacts(dataDir)).not.toContain('moved')
+      expect(await readFacts(dataDir)).not.toContain('moved')
     },
   )
 
@@ -133,8 +133,8 @@ describe('cuponera move in', () => {
     expect(code).toBe(0)
     expect(stdout).toContain('2 definitions, 6 vouchers, 1 refreshes, 1 redemptions')
     expect(readKeys(dataDir)).toEqual(readKeys(sound.dataDir))
-    expect(readFacts(dataDir)).toEqual(['manager', 'store-key'])
-    expect(readRows(dataDir).session_cutoffs).toEqual([])
+    expect(await readFacts(dataDir)).toEqual(['manager', 'store-key'])
+    expect((await readRows(dataDir)).session_cutoffs).toEqual([])
 
     const server = await startServer({ dataDir })
     const claim = (nonce: string) => call(server.url, '/api/coupons/claim', { body: { nonce } })
@@ -164,7 +164,7 @@ describe('cuponera move in', () => {
     const { stderr, code } = await moveIn(dataDir)
     expect(stderr).toContain('has data already')
     expect(code).toBe(1)
-    expect(readRows(dataDir).definitions).toHaveLength(1)
+    expect((await readRows(dataDir)).definitions).toHaveLength(1)
     expect(couponId).toBeString()
   })
 
@@ -243,7 +243,7 @@ describe('cuponera move back', () => {
     await runCommand(['backup', file], { dataDir: moved.dataDir })
     const dataDir = copyDirectory(sound.dataDir)
     expect((await runCommand(['restore', file, '--force'], { dataDir })).code).toBe(0)
-    expect(readFacts(dataDir)).toContain('moved')
+    expect(await readFacts(dataDir)).toContain('moved')
   })
 
   test('a backup does not open a service that was moved', async () => {
@@ -253,7 +253,7 @@ describe('cuponera move back', () => {
     const { stderr, code } = await runCommand(['restore', file, '--force'], { dataDir })
     expect(stderr).toContain('moved to another computer')
     expect(code).toBe(1)
-    expect(readFacts(dataDir)).toContain('moved')
+    expect(await readFacts(dataDir)).toContain('moved')
   })
 })
 

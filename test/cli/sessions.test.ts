@@ -122,7 +122,7 @@ describe('cuponera sessions end', () => {
         stderr: 'cuponera: that is no key: npub or hex\n',
       })
     }
-    expect(readRows(dataDir).session_cutoffs).toEqual([])
+    expect((await readRows(dataDir)).session_cutoffs).toEqual([])
   })
 
   test('is not undone by a restore: after it everybody signs in again', async () => {
@@ -145,15 +145,16 @@ describe('cuponera sessions end', () => {
 
   test('is forgotten once every session from before it has expired', async () => {
     const server = await startServer()
-    const rows = () => readRows(server.dataDir).session_cutoffs as { ended_at: number }[]
+    const rows = async () =>
+      (await readRows(server.dataDir)).session_cutoffs as { ended_at: number }[]
     for (let times = 0; times < 2; times++) await end(server.dataDir, newSigner().pubkey)
-    expect(rows()).toHaveLength(2)
+    expect(await rows()).toHaveLength(2)
     await server.stop()
     const old = secondsNow() - 13 * 60 * 60
     damage(server.dataDir, `UPDATE session_cutoffs SET ended_at = ${old - 60} WHERE rowid = 1`)
     damage(server.dataDir, `UPDATE session_cutoffs SET ended_at = ${old + 60} WHERE rowid = 2`)
     await startServer({ dataDir: server.dataDir })
-    await until('forgotten', async () => rows().length < 2)
-    expect(rows()).toMatchObject([{ ended_at: old + 60 }])
+    await until('forgotten', async () => (await rows()).length < 2)
+    expect(await rows()).toMatchObject([{ ended_at: old + 60 }])
   })
 })

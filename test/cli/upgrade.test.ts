@@ -40,7 +40,7 @@ beforeAll(async () => {
   const { dataDir } = first
   await first.stop()
   const path = join(dataDir, 'cuponera.db')
-  const { facts } = readRows(dataDir)
+  const { facts } = await readRows(dataDir)
   rmSync(path)
   const database = new Sqlite(path, { strict: true })
   database.run(oldestSchema)

@@ -154,12 +154,12 @@ describe('with less than the floor free', () => {
   ]
   for (const [name, request] of refused) {
     test(`${name} is 503 disk-low, and nothing is written`, async () => {
-      const rows = readRows(shop.dataDir)
+      const rows = await readRows(shop.dataDir)
       const { status, json, headers } = await request()
       expect({ status, code: json.code }).toEqual({ status: 503, code: 'disk-low' })
       expect(json.retryAfter).toBe(60)
       expect(headers.get('retry-after')).toBe('60')
-      expect(readRows(shop.dataDir)).toEqual(rows)
+      expect(await readRows(shop.dataDir)).toEqual(rows)
     })
   }
 

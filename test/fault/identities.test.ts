@@ -69,7 +69,7 @@ test('a nonce makes one identity, however many requests race with it', async () 
     expect(answers.filter(({ code }) => code === 'identity-nonce-burned')).toHaveLength(
       bodies.length - 1,
     )
-    expect(readRows(server.dataDir).accounts).toHaveLength(round + 1)
+    expect((await readRows(server.dataDir)).accounts).toHaveLength(round + 1)
   }
 })
 
@@ -120,7 +120,7 @@ test('an identity that was answered before a kill exists after it, and no nonce 
     await server.kill()
     await lanes
 
-    const accounts = readRows(dataDir).accounts as { name: string; uuid: string }[]
+    const accounts = (await readRows(dataDir)).accounts as { name: string; uuid: string }[]
     const kept = new Map(accounts.map(({ name, uuid }) => [name, uuid]))
     expect(told.size).toBeGreaterThanOrEqual(20)
     for (const [name, uuid] of told) expect({ name, uuid: kept.get(name) }).toEqual({ name, uuid })

@@ -304,16 +304,16 @@ describe('PATCH /api/coupons/{id}', () => {
     // Only after a mint: before it, the single revision is overwritten.
     const minted = await createDefinition(server.url, token)
     await mintOne(server.url, token, minted)
-    const revisions = () => readRows(server.dataDir).revisions?.length ?? 0
-    const before = revisions()
+    const revisions = async () => (await readRows(server.dataDir)).revisions?.length ?? 0
+    const before = await revisions()
     for (const fields of [{ archived: true }, { archived: false }, { maxUses: 7 }]) {
       expect((await patch(minted, fields)).status).toBe(200)
     }
     expect((await patch(minted, { name: 'Café gratis' })).status).toBe(200)
     expect((await remove(minted)).json).toEqual({ deleted: false, archived: true })
-    expect(revisions()).toBe(before)
+    expect(await revisions()).toBe(before)
     expect((await patch(minted, { name: 'Otro' })).status).toBe(200)
-    expect(revisions()).toBe(before + 1)
+    expect(await revisions()).toBe(before + 1)
   })
 
   test('refuses every value that a new definition refuses', async () => {

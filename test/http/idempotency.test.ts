@@ -87,12 +87,12 @@ for (const { name, path, status, by, body, other } of routes) {
       const [key, sent] = [newKey(), await body()]
       const first = await ask(path, sent, key, by())
       expect(first.status).toBe(status)
-      const rows = readRows(server.dataDir)
+      const rows = await readRows(server.dataDir)
       for (let times = 0; times < 3; times++) {
         const again = await ask(path, sent, key, by())
         expect({ status: again.status, text: again.text }).toEqual({ status, text: first.text })
       }
-      expect(readRows(server.dataDir)).toEqual(rows)
+      expect(await readRows(server.dataDir)).toEqual(rows)
     })
 
     test('another payload under that key is 422, also other bytes of the same meaning', async () => {
@@ -207,13 +207,13 @@ describe('the answer stored under a key', () => {
   test('a claim that only repeats stores nothing, so another payload under its key is accepted', async () => {
     const { nonce } = await mintOne(server.url, token, await createDefinition(server.url, token))
     await ask('/api/coupons/claim', { nonce }, newKey(), null)
-    const rows = readRows(server.dataDir)
+    const rows = await readRows(server.dataDir)
     const key = newKey()
     for (const amountMsat of [1, 2]) {
       const again = await ask('/api/coupons/claim', { nonce, amountMsat }, key, null)
       expect([again.status, again.json.status]).toEqual([200, 'claimed'])
     }
-    expect(readRows(server.dataDir)).toEqual(rows)
+    expect(await readRows(server.dataDir)).toEqual(rows)
   })
 
   test('a refusal is not stored: the same request may succeed later', async () => {

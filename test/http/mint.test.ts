@@ -476,7 +476,7 @@ describe('GET /api/coupons/{id}/mints', () => {
 
 describe('DELETE /api/coupons/{id}/mints, the kill switch', () => {
   const rowsMarked = ({ dataDir } = server) =>
-    until('the rows are marked', () => (readRows(dataDir).kills ?? []).length === 0)
+    until('the rows are marked', async () => ((await readRows(dataDir)).kills ?? []).length === 0)
   /** Keeps the rows from being marked: the cut-off alone decides every request meanwhile. */
   const holdSweep = (hold: boolean) => {
     const file = new Database(join(server.dataDir, 'cuponera.db'), {
@@ -529,7 +529,7 @@ describe('DELETE /api/coupons/{id}/mints, the kill switch', () => {
       return rows
     }
     const before = await checkAll()
-    expect(readRows(server.dataDir).kills).toHaveLength(1)
+    expect((await readRows(server.dataDir)).kills).toHaveLength(1)
     holdSweep(false)
     // Any use of the kill switch wakes the sweep.
     await voidAll(await createDefinition(server.url, token))
@@ -603,7 +603,7 @@ describe('DELETE /api/coupons/{id}/mints, the kill switch', () => {
     const { status, json } = await call(again.url, '/api/coupons/claim', { body: { nonce } })
     expect({ status, code: json.code }).toEqual({ status: 410, code: 'voucher-cancelled' })
     await rowsMarked(again)
-    const phases = (readRows(again.dataDir).vouchers as Json[]).map(({ phase }) => phase)
+    const phases = ((await readRows(again.dataDir)).vouchers as Json[]).map(({ phase }) => phase)
     expect(new Set(phases)).toEqual(new Set(['voided']))
   })
 })

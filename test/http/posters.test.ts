@@ -81,7 +81,7 @@ describe('a merchant', () => {
     const poster = await hang()
     const stranger = newSigner()
     const foreign = await openSession(server.url, stranger)
-    const rows = readRows(server.dataDir)
+    const rows = await readRows(server.dataDir)
     const none = '00000000-0000-4000-8000-000000000000'
     expectRefusal(await call(server.url, '/api/posters'), 401, 'auth-missing', {
       reason: 'missing',
@@ -101,7 +101,7 @@ describe('a merchant', () => {
     expectRefusal(await manage('PATCH', '/none', { total: 1 }), 404, 'poster-unknown')
     expectRefusal(await manage('DELETE', path, undefined, foreign), 404, 'poster-unknown')
     expectRefusal(await manage('DELETE', `/${none}`), 404, 'poster-unknown')
-    expect(readRows(server.dataDir)).toEqual(rows)
+    expect(await readRows(server.dataDir)).toEqual(rows)
   })
 
   test('sees takes in the figures and lists of the coupon', async () => {
@@ -208,13 +208,13 @@ describe('a visitor', () => {
       const { id } = await hang(limits, terms)
       await take(id)
       if (changes) expect((await manage('PATCH', `/${id}`, changes)).status).toBe(200)
-      const rows = readRows(server.dataDir)
+      const rows = await readRows(server.dataDir)
       const waits = code === 'not-now' || code === 'poster-today'
       const refused = await take(id)
       expectRefusal(refused, status, code, waits ? { retry: true } : {})
       if (waits)
         expect(refused.json.retryAfter).toBeLessThanOrEqual(code === 'not-now' ? 900 : 86_400)
-      expect(readRows(server.dataDir)).toEqual(rows)
+      expect(await readRows(server.dataDir)).toEqual(rows)
     }
   })
 

@@ -22,7 +22,8 @@ afterAll(cleanUp)
 type Used = { vouchers: number; bytes: number; refreshes: number }
 type Day = { day: number } & Used
 
-const daysOf = ({ dataDir }: TestServer) => (readRows(dataDir).merchant_days ?? []) as Day[]
+const daysOf = async ({ dataDir }: TestServer) =>
+  ((await readRows(dataDir)).merchant_days ?? []) as Day[]
 
 /** A merchant of a server, with a coupon. */
 async function newMerchant({ url }: TestServer) {
@@ -102,7 +103,7 @@ describe('on a service for any key', () => {
       call(url, '/api/coupons/mint', { body: { couponId, count }, token: as })
     expect((await mint(5)).status).toBe(200)
     expect((await mint(2, by)).status).toBe(200)
-    expect(daysOf(server)).toMatchObject([{ vouchers: 7 }])
+    expect(await daysOf(server)).toMatchObject([{ vouchers: 7 }])
 
     setUsed(server, { vouchers: limits.vouchersPerDayMax - 3 })
     await refuses(server, () => mint(4), 429, 'vouchers-day-full', late)
@@ -135,7 +136,7 @@ describe('on a service for any key', () => {
     const grown = async (run: () => Promise<unknown>) => {
       setUsed(server, {})
       await run()
-      return Math.max(...daysOf(server).map(({ bytes }) => bytes))
+      return Math.max(...(await daysOf(server)).map(({ bytes }) => bytes))
     }
     const fields = { name: 'Té', benefit: percentBenefit }
     const headers = { 'Idempotency-Key': newKey() }
@@ -189,7 +190,7 @@ describe('on a service for any key', () => {
     damage(dataDir, 'UPDATE merchant_days SET day = day - 2')
     await first.stop()
     const later = await startClosed({ dataDir, env: { MERCHANTS: 'open' } })
-    await until('the rows are gone', () => daysOf(later).length === 0)
+    await until('the rows are gone', async () => (await daysOf(later)).length === 0)
   })
 })
 
@@ -206,10 +207,10 @@ test.each<[string, Record<string, string>, boolean]>([
     vouchers: limits.vouchersPerDayMax,
     bytes: limits.merchantBytesPerDayMax,
   })
-  const before = daysOf(server)
+  const before = await daysOf(server)
   expect(await createDefinition(server.url, token)).toBeString()
   expect(await mintOne(server.url, token, couponId)).toHaveProperty('nonce')
-  expect(daysOf(server)).toEqual(before)
+  expect(await daysOf(server)).toEqual(before)
 })
 
 test('a service on the loopback has quotas once a proxy was seen', async () => {
@@ -219,10 +220,10 @@ test('a service on the loopback has quotas once a proxy was seen', async () => {
   })
   const { token, couponId } = await newMerchant(server)
   await mintOne(server.url, token, couponId)
-  expect(daysOf(server)).toEqual([])
+  expect(await daysOf(server)).toEqual([])
   await call(server.url, '/livez', { headers: { Via: '1.1 tunnel' } })
   await mintOne(server.url, token, couponId)
-  expect(daysOf(server)).toMatchObject([{ vouchers: 1 }])
+  expect(await daysOf(server)).toMatchObject([{ vouchers: 1 }])
   setUsed(server, { vouchers: limits.vouchersPerDayMax })
   const body = { couponId }
   const refused = await call(server.url, '/api/coupons/mint', { body, token })

@@ -90,7 +90,7 @@ test('the code lets one caller in, once, also after restarts', async () => {
   expect(third.output()).toMatch(/management +1 merchant\(s\)\n/)
   expect((await manage(third.url, token)).status).toBe(200)
   expectRefusal(await sendCode(third.url, late, code), 403, 'setup-code-wrong')
-  expect(readRows(dataDir)).toMatchObject({
+  expect(await readRows(dataDir)).toMatchObject({
     merchants: [{ owner: 1, label: null, expires_at: null }],
     setup_code: [],
   })
@@ -112,11 +112,14 @@ test('the setup route refuses in the order of the protocol', async () => {
     const answer = await sendCode(url, signer, wrong)
     expectRefusal(answer, 400, 'field-invalid', { field: 'code' })
   }
-  expect(readRows(server.dataDir).setup_code).toMatchObject([{ tries: 0 }])
+  expect((await readRows(server.dataDir)).setup_code).toMatchObject([{ tries: 0 }])
   for (const wrong of ['', 'AAAA-AAAA-AAAA', code.slice(1), `${code}A`, '\ud800']) {
     expectRefusal(await sendCode(url, signer, wrong), 403, 'setup-code-wrong')
   }
-  expect(readRows(server.dataDir)).toMatchObject({ merchants: [], setup_code: [{ tries: 5 }] })
+  expect(await readRows(server.dataDir)).toMatchObject({
+    merchants: [],
+    setup_code: [{ tries: 5 }],
+  })
 
   const proof = { method: 'POST', body: JSON.stringify({ code }) }
   const Authorization = nostrHeader(createProof(newSigner(), `${url}/api/setup`, proof))
@@ -139,11 +142,11 @@ test('tries are limited by address, and the code is replaced after its thousandt
     expectRefusal(await guess('203.0.113.1', '1'), 403, 'setup-code-wrong')
   }
   expectRefusal(await guess('203.0.113.1', code), 429, 'rate-limited', { retry: true })
-  expect(readRows(dataDir).setup_code).toMatchObject([{ tries: 10 }])
+  expect((await readRows(dataDir)).setup_code).toMatchObject([{ tries: 10 }])
 
   damage(dataDir, `UPDATE setup_code SET tries = ${limits.setupTriesMax - 1}`)
   expectRefusal(await guess('203.0.113.2', '1'), 403, 'setup-code-wrong')
-  expect(readRows(dataDir).setup_code).toMatchObject([{ tries: 0 }])
+  expect((await readRows(dataDir)).setup_code).toMatchObject([{ tries: 0 }])
   await logged(server, 'setup.replaced')
   expectRefusal(await guess('203.0.113.2', code), 403, 'setup-code-wrong')
   const shown = await runCommand(['setup'], { dataDir })
@@ -169,7 +172,7 @@ test('exactly one of many processes with the right code is let in', async () => 
       const statuses = answers.map(({ status }) => status).sort()
       expect(statuses).toEqual([201, ...Array.from({ length: 29 }, () => 403)])
       const won = answers.find(({ status }) => status === 201)
-      const { merchants = [], setup_code } = readRows(server.dataDir)
+      const { merchants = [], setup_code } = await readRows(server.dataDir)
       expect(setup_code).toEqual([])
       expect(merchants.map((row) => hexOf((row as { pubkey: Uint8Array }).pubkey))).toEqual([
         JSON.parse(won?.text ?? '').pubkey,
@@ -198,7 +201,7 @@ test('a server killed between code and answer has let in one caller or none', as
     const told = await Promise.all(sent)
     const again = await startClosed({ dataDir })
     const won = told.filter(({ status }) => status === 201).map(({ pubkey }) => pubkey)
-    const rows = (readRows(dataDir).merchants ?? []) as { pubkey: Uint8Array }[]
+    const rows = ((await readRows(dataDir)).merchants ?? []) as { pubkey: Uint8Array }[]
     const kept = rows.map((row) => hexOf(row.pubkey))
     expect(kept.length).toBeLessThanOrEqual(1)
     if (won.length > 0) expect(kept).toEqual(won)
@@ -412,7 +415,7 @@ describe('the merchant of the code', () => {
     ])
     expect(json.merchants).toHaveLength(2)
 
-    const before = readRows(dataDir)
+    const before = await readRows(dataDir)
     const key = `/api/merchants/${npub}`
     expectRefusal(await call(url, '/api/merchants', { token: by }), 403, 'merchants-owner-only')
     expectRefusal(await add({ pubkey: newSigner().pubkey }, by), 403, 'merchants-owner-only')
@@ -429,7 +432,7 @@ describe('the merchant of the code', () => {
     expectRefusal(await drop(unknown, token), 404, 'merchant-unknown')
     const self = `/api/merchants/${signer.pubkey}`
     expectRefusal(await drop(self, token), 409, 'merchant-is-owner')
-    expect(readRows(dataDir)).toEqual(before)
+    expect(await readRows(dataDir)).toEqual(before)
 
     const couponId = await createDefinition(url, by)
     const { nonce } = await mintOne(url, by, couponId)

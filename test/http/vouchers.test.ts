@@ -131,7 +131,7 @@ describe('GET /api/coupons/claim', () => {
 describe('preview', () => {
   test('shows the terms of a nonce in every phase, by GET and by POST, and changes nothing', async () => {
     const expectBoth = async (status: string, claimedAt: number | null = null) => {
-      const rows = readRows(server.dataDir)
+      const rows = await readRows(server.dataDir)
       for (const ask of [preview, previewInQuery]) {
         const answer = await ask(nonce)
         expect({ status: answer.status, json: answer.json }).toEqual({
@@ -139,7 +139,7 @@ describe('preview', () => {
           json: { status, ...facts(), claimedAt },
         })
       }
-      expect(readRows(server.dataDir)).toEqual(rows)
+      expect(await readRows(server.dataDir)).toEqual(rows)
     }
     await expectBoth('minted')
     const { claimedAt } = (await claim(nonce)).json
@@ -174,12 +174,12 @@ describe('POST /api/coupons/claim', () => {
     expect(JSON.parse(voucher.content)).toMatchObject({ v: 1, phase: 'claimed', claimedAt, nonce })
     expect(verifyEvent(voucher)).toBe(true)
     await untilSecond(secondsNow() + 1)
-    const rows = readRows(server.dataDir)
+    const rows = await readRows(server.dataDir)
     const again = await claim(nonce, { amountMsat: 5 })
     expect(again.status).toBe(200)
     expect(again.json.voucher.id).toBe(voucher.id)
     expect({ ...again.json, voucher: 0 }).toEqual({ ...first.json, voucher: 0, status: 'claimed' })
-    expect(readRows(server.dataDir)).toEqual(rows)
+    expect(await readRows(server.dataDir)).toEqual(rows)
   })
 
   test('exactly one of many simultaneous claims succeeds', async () => {
@@ -456,10 +456,10 @@ describe('POST /api/coupons/refresh', () => {
     const key = newKey()
     const first = await refresh(nonce, key)
     const replays = async () => {
-      const rows = readRows(server.dataDir)
+      const rows = await readRows(server.dataDir)
       const again = await refresh(nonce, key)
       expect({ status: again.status, text: again.text }).toEqual({ status: 200, text: first.text })
-      expect(readRows(server.dataDir)).toEqual(rows)
+      expect(await readRows(server.dataDir)).toEqual(rows)
     }
     await replays()
     const next = await refresh(first.json.nonce)

@@ -222,6 +222,7 @@ test('when the thread ends, waiting calls are answered, clients are closed, and 
   const settings = {
     relayPath: '',
     couponsPath: '',
+    couponsUrl: null,
     open: true,
     diskLow: false,
     rateLimit: true,
@@ -304,7 +305,7 @@ test('an event that cannot be stored fails alone, and invalid JSON ends nothing'
   const up = Promise.withResolvers<void>()
   const relayPath = join(directory, 'relay.db')
   const host = startRelay(
-    { relayPath, couponsPath, open: true, diskLow: false, rateLimit: false },
+    { relayPath, couponsPath, couponsUrl: null, open: true, diskLow: false, rateLimit: false },
     {
       down: (seconds) => faults.push(`down ${seconds}`),
       fault: ({ name }) => faults.push(name),

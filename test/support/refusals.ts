@@ -1,8 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
 import { join } from 'node:path'
+import { Connection } from '../../src/db/postgres/connection.ts'
 import type { Answer } from './client.ts'
-import type { TestServer } from './server.ts'
+import { databaseUrlOf, type TestServer } from './server.ts'
 
 /** The details of a refusal besides its status and code. */
 export type Expected = {
@@ -18,20 +19,49 @@ export type Expected = {
  * Every row of a server's database, by table; without the replay guard, the engine's own notes, and
  * the outbox, whose rows change while relays are given what waits.
  */
-export function readRows(dataDir: string): Record<string, unknown[]> {
+export async function readRows(dataDir: string): Promise<Record<string, unknown[]>> {
+  const url = databaseUrlOf(dataDir)
+  return url === null ? readFileRows(dataDir) : readServerRows(url)
+}
+
+const unread = ['proofs', 'state', 'outbox', 'outbox_load', 'deliveries']
+
+function readFileRows(dataDir: string): Record<string, unknown[]> {
   const file = new Database(join(dataDir, 'cuponera.db'), { readonly: true })
   try {
     const tables = file
       .query<{ name: string }, []>(
-        `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'
-           AND name NOT IN ('proofs', 'state', 'outbox', 'outbox_load', 'deliveries') ORDER BY name`,
+        `SELECT name FROM sqlite_schema
+         WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY name`,
       )
       .all()
+      .filter(({ name }) => !unread.includes(name))
     return Object.fromEntries(
       tables.map(({ name }) => [name, file.query(`SELECT * FROM ${name}`).all()]),
     )
   } finally {
     file.close()
+  }
+}
+
+/** The same of a database of PostgreSQL, without what the engine keeps about its own work. */
+async function readServerRows(url: string): Promise<Record<string, unknown[]>> {
+  const connection = await Connection.open({ connectionString: url }, 10_000, () => undefined)
+  try {
+    const tables = await connection.send(
+      `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`,
+      [],
+    )
+    const content: Record<string, unknown[]> = {}
+    for (const name of tables.rows.map((row) => String(row.name))) {
+      if ([...unread, 'commits'].includes(name)) continue
+      const { rows } = await connection.send(`SELECT * FROM ${name}`, [])
+      content[name] =
+        name === 'counter_changes' ? rows.filter(({ counter }) => counter !== 'outbox_load') : rows
+    }
+    return content
+  } finally {
+    await connection.end()
   }
 }
 
@@ -81,9 +111,9 @@ export async function refuses(
   code: string,
   expected: Expected = {},
 ): Promise<Answer> {
-  const before = readRows(server.dataDir)
+  const before = await readRows(server.dataDir)
   const answer = await request()
   expectRefusal(answer, status, code, expected)
-  expect(readRows(server.dataDir)).toEqual(before)
+  expect(await readRows(server.dataDir)).toEqual(before)
   return answer
 }

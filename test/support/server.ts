@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Connection, StatementFailed } from '../../src/db/postgres/connection.ts'
 
 const project = join(import.meta.dir, '../..')
 
@@ -51,6 +52,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       PORT: '0',
       DATA_DIR: dataDir,
       LOG_FORMAT: 'json',
+      ...(await databaseOf(dataDir)),
       ...options.env,
     },
     stdout: 'pipe',
@@ -91,6 +93,35 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   }
   children.add(server)
   return server
+}
+
+/** With TEST_POSTGRES, the address of a server, each data directory has a database of its own there. Else null. */
+export function databaseUrlOf(dataDir: string): string | null {
+  const address = process.env.TEST_POSTGRES
+  if (address === undefined) return null
+  const digest = new Bun.CryptoHasher('sha256').update(dataDir).digest('hex')
+  return address.replace('/postgres?', `/t_${digest.slice(0, 16)}?`)
+}
+
+/** Make the database of a data directory where it has one. */
+async function databaseOf(dataDir: string): Promise<{ DATABASE_URL?: string }> {
+  const url = databaseUrlOf(dataDir)
+  if (url === null) return {}
+  const open = { connectionString: process.env.TEST_POSTGRES }
+  const administrator = await Connection.open(open, 10_000, () => undefined)
+  const name = /\/(t_\w+)\?/.exec(url)?.[1]
+  try {
+    await administrator.send(
+      `CREATE DATABASE ${name} TEMPLATE empty_coupons STRATEGY FILE_COPY`,
+      [],
+    )
+  } catch (cause) {
+    // A server that starts again on its directory.
+    if (!(cause instanceof StatementFailed && cause.code === '42P04')) throw cause
+  } finally {
+    await administrator.end()
+  }
+  return { DATABASE_URL: url }
 }
 
 /** End every server this file started and remove their directories: for `afterEach` or `afterAll`. */

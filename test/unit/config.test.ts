@@ -41,6 +41,7 @@ test('without any setting every value is the default', () => {
   expect(config({})).toEqual({
     host: '127.0.0.1',
     port: 3000,
+    databaseUrl: null,
     tlsCert: null,
     tlsKey: null,
     tlsPort: 3443,

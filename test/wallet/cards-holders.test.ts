@@ -53,14 +53,14 @@ const activation = (content: object, parts = {}) =>
   call(server.url, '/card', { body: cardEvent('card-activation-request', content, parts) })
 
 async function refuses(ask: () => Promise<Answer>, status: number, code: string): Promise<void> {
-  const before = readRows(server.dataDir)
+  const before = await readRows(server.dataDir)
   const { status: got, json } = await ask()
   expect({ status: got, envelope: json?.status, code: json?.code }).toEqual({
     status,
     envelope: 'ERROR',
     code,
   })
-  expect(readRows(server.dataDir)).toEqual(before)
+  expect(await readRows(server.dataDir)).toEqual(before)
 }
 
 describe('POST /card', () => {

@@ -57,11 +57,11 @@ async function issue(to: string, amount: number): Promise<void> {
 
 /** A refusal that changes nothing but, at most, the counter of a card. */
 async function refuses(ask: () => Promise<Answer>, status: number, code: string): Promise<void> {
-  const rows = () => {
-    const { cards = [], ...rest } = readRows(server.dataDir)
+  const rows = async () => {
+    const { cards = [], ...rest } = await readRows(server.dataDir)
     return { ...rest, cards: cards.map((card) => ({ ...(card as object), counter: 0 })) }
   }
-  const before = rows()
+  const before = await rows()
   const { status: got, json } = await ask()
   expect({ status: got, envelope: json?.status, code: json?.code }).toEqual({
     status,
@@ -69,7 +69,7 @@ async function refuses(ask: () => Promise<Answer>, status: number, code: string)
     code,
   })
   expect(json.reason).toMatch(/^\S.*\.$/)
-  expect(rows()).toEqual(before)
+  expect(await rows()).toEqual(before)
 }
 
 describe('a tap', () => {
@@ -87,9 +87,9 @@ describe('a tap', () => {
       maxWithdrawable: 0,
     })
     expect(headers.get('access-control-allow-origin')).toBe('*')
-    const { card_scans: scans = [] } = readRows(server.dataDir)
+    const { card_scans: scans = [] } = await readRows(server.dataDir)
     expect(scans.at(-1)).toMatchObject({ form: 'standard', state: 'free' })
-    expect(JSON.stringify(readRows(server.dataDir))).not.toContain(json.k1)
+    expect(JSON.stringify(await readRows(server.dataDir))).not.toContain(json.k1)
   })
 
   test('with a Host that no URL can hold gets a callback to the listening address', async () => {
@@ -241,17 +241,17 @@ describe('the counter', () => {
       const used = answers.filter(({ text }) => text.includes('"tap-used"'))
       expect([passed.length, used.length]).toEqual([1, 31])
     }
-    const { card_scans: scans = [] } = readRows(server.dataDir)
-    const [card] = (readRows(server.dataDir).cards ?? []).slice(-1) as { id: number }[]
+    const { card_scans: scans = [] } = await readRows(server.dataDir)
+    const [card] = ((await readRows(server.dataDir)).cards ?? []).slice(-1) as { id: number }[]
     expect(scans.filter((one) => (one as { card_id: number }).card_id === card?.id)).toHaveLength(5)
   })
 
   test('is not changed by a tap with a wrong MAC', async () => {
     const { uid } = await newCard(server)
     const forged = tapQuery(uid, 9).replace(/..$/, (last) => (last === '00' ? '11' : '00'))
-    const before = readRows(server.dataDir)
+    const before = await readRows(server.dataDir)
     expect((await call(server.url, `/card/scan?${forged}`)).json.code).toBe('tap-invalid')
-    expect(readRows(server.dataDir)).toEqual(before)
+    expect(await readRows(server.dataDir)).toEqual(before)
     expect((await scan(uid, 1)).status).toBe(200)
   })
 })
@@ -382,7 +382,7 @@ test('an answered tap stays used, also when the process dies at once', async () 
   await Promise.all(answers)
   const again = await startServer({ dataDir: first.dataDir, env: cardEnv })
   expect((await call(again.url, path)).json.code).toBe('tap-used')
-  expect(readRows(first.dataDir).card_scans).toHaveLength(1)
+  expect((await readRows(first.dataDir)).card_scans).toHaveLength(1)
   expect(answered.json.tag).toBe('withdrawRequest')
 })
 

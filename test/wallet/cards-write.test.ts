@@ -66,7 +66,7 @@ function opened({ json }: Answer): Json {
 
 /** A refusal in the wallet's envelope that changes no row. */
 async function refuses(ask: () => Promise<Answer>, status: number, code: string): Promise<void> {
-  const before = readRows(server.dataDir)
+  const before = await readRows(server.dataDir)
   const answer = await ask()
   expect({ status: answer.status, envelope: answer.json?.status, code: answer.json?.code }).toEqual(
     {
@@ -76,7 +76,7 @@ async function refuses(ask: () => Promise<Answer>, status: number, code: string)
     },
   )
   expect(answer.json.reason).toMatch(/^\S.*\.$/)
-  expect(readRows(server.dataDir)).toEqual(before)
+  expect(await readRows(server.dataDir)).toEqual(before)
 }
 
 describe('POST /ntag424', () => {

@@ -37,7 +37,7 @@ afterAll(cleanUp)
 const newNonce = (of = server) => newIdentityNonce(of.url, manager)
 const register = (body: unknown, of = server) => call(of.url, '/api/identity', { body })
 type Account = { name: string; nonce_id: number }
-const accounts = (of = server) => readRows(of.dataDir).accounts as Account[]
+const accounts = async (of = server) => (await readRows(of.dataDir)).accounts as Account[]
 
 describe('an identity', () => {
   test('binds a name to a key, and burns its nonce', async () => {
@@ -62,7 +62,7 @@ describe('an identity', () => {
         code: 'nonce-burned',
       },
     })
-    expect(accounts().at(-1)).toMatchObject({
+    expect((await accounts()).at(-1)).toMatchObject({
       uuid: json.id,
       name: 'ana.perez-1_',
       pubkey: new Uint8Array(Buffer.from(holder.pubkey, 'hex')),
@@ -232,9 +232,9 @@ describe('a request for an identity is refused, in this order', () => {
   ]
   for (const [name, body, refused] of cases) {
     test(`${refused[0]}: ${name}`, async () => {
-      const before = readRows(server.dataDir)
+      const before = await readRows(server.dataDir)
       expectIdentityRefusal(await register(body()), ...refused)
-      expect(readRows(server.dataDir)).toEqual(before)
+      expect(await readRows(server.dataDir)).toEqual(before)
     })
   }
 
@@ -250,10 +250,10 @@ describe('a request for an identity is refused, in this order', () => {
   test('409: a taken name, then a key with a name; the nonce stays valid', async () => {
     const nonce = await newNonce()
     const refused = async (wanted: object, ...expected: [string, string]) => {
-      const before = readRows(server.dataDir)
+      const before = await readRows(server.dataDir)
       const answer = await register(identityEvent(manager, nonce, wanted))
       expectIdentityRefusal(answer, 409, ...expected)
-      expect(readRows(server.dataDir)).toEqual(before)
+      expect(await readRows(server.dataDir)).toEqual(before)
     }
     const { pubkey } = taken
     await refused({ name: 'TOMADA', pubkey }, 'identity-name-taken', 'Name already taken')
@@ -320,7 +320,7 @@ describe('where sign-up is open to everybody', () => {
       status: 200,
       json: { success: true, pubkey: holder.pubkey },
     })
-    expect(accounts(open).at(-1)?.name).toBe('sola')
+    expect((await accounts(open)).at(-1)?.name).toBe('sola')
   })
 
   test('the name may be in the content, as for an issuer', async () => {

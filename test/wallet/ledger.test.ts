@@ -289,7 +289,7 @@ test('the requests of all strangers together are limited, over HTTP and relays; 
     expect({ status, code: json.code }).toEqual({ status: 429, code: 'rate-limited' })
     expect(headers.get('retry-after')).toBe('1')
   }
-  const { ledger_refusals: refusals } = readRows(bounded.dataDir)
+  const { ledger_refusals: refusals } = await readRows(bounded.dataDir)
   expect(refusals).toHaveLength(strangers.length - over.length)
   for (const known of [owner, issuer]) expect((await send(known)).status).toBe(202)
   await bounded.stop()

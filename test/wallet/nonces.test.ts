@@ -30,7 +30,7 @@ const create = (body: unknown, path = '/api/nonce') => call(server.url, path, { 
 
 /** Check a refusal as a whole; it left every row as it was. */
 async function refuses(ask: () => Promise<Answer>, status: number, code: string, reason: string) {
-  const before = readRows(server.dataDir)
+  const before = await readRows(server.dataDir)
   const answer = await ask()
   expect({ status: answer.status, ...answer.json }).toEqual({
     status,
@@ -38,7 +38,7 @@ async function refuses(ask: () => Promise<Answer>, status: number, code: string,
     reason,
     code,
   })
-  expect(readRows(server.dataDir)).toEqual(before)
+  expect(await readRows(server.dataDir)).toEqual(before)
 }
 
 describe('a nonce for an identity', () => {
@@ -56,7 +56,9 @@ describe('a nonce for an identity', () => {
     const nonce = sha256Hex('proposed')
     const { json } = await create(request({ tags: proposing(nonce) }))
     expect(json).toEqual({ success: true, nonce })
-    const { identity_nonces: rows } = readRows(server.dataDir) as { identity_nonces: object[] }
+    const { identity_nonces: rows } = (await readRows(server.dataDir)) as {
+      identity_nonces: object[]
+    }
     expect(rows.at(-1)).toMatchObject({
       hash: new Uint8Array(Buffer.from(sha256Hex(nonce), 'hex')),
       issuer: new Uint8Array(Buffer.from(manager.pubkey, 'hex')),

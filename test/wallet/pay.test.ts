@@ -230,9 +230,9 @@ describe('POST /card/pay refuses, in this order', () => {
 
   /** The refusal changes no balance and uses up no k1. */
   async function refuses(event: NostrEvent | string, status: number, code: string): Promise<void> {
-    const { ledger_accounts, ledger_movements, card_scans } = readRows(server.dataDir)
+    const { ledger_accounts, ledger_movements, card_scans } = await readRows(server.dataDir)
     refused(await call(server.url, '/card/pay', { body: event }), status, code)
-    expect(readRows(server.dataDir)).toMatchObject({
+    expect(await readRows(server.dataDir)).toMatchObject({
       ledger_accounts,
       ledger_movements,
       card_scans,

@@ -64,7 +64,7 @@ function forged(minted: Minted, signer: Signer, change: (event: Json, content: J
 
 /** A refusal that is said with 200, and leaves every row as it was. */
 async function expectRefused(ask: () => Promise<Answer>, code: string): Promise<void> {
-  const before = readRows(server.dataDir)
+  const before = await readRows(server.dataDir)
   const answer = await ask()
   const { reason, ...rest } = answer.json
   expect({ status: answer.status, ...rest, http: answer.json.status }).toEqual({
@@ -75,7 +75,7 @@ async function expectRefused(ask: () => Promise<Answer>, code: string): Promise<
   expect(answer.status).toBe(200)
   expect(reason).toMatch(/^\S.*\.$/)
   expectCommonHeaders(answer)
-  expect(readRows(server.dataDir)).toEqual(before)
+  expect(await readRows(server.dataDir)).toEqual(before)
 }
 
 describe('a voucher of this service that is sent to a name', () => {
@@ -152,10 +152,10 @@ describe('a voucher of this service that is sent to a name', () => {
   test('is accepted again however often it is sent, also after it was deleted', async () => {
     const minted = await mint()
     expect((await arrive('ana', offer(minted))).json).toEqual({ status: 'ACCEPTED' })
-    const rows = readRows(server.dataDir)
+    const rows = await readRows(server.dataDir)
     const again = await Promise.all([1, 2, 3].map(() => arrive('ana', offer(minted))))
     expect(again.map(({ json }) => json)).toEqual(Array(3).fill({ status: 'ACCEPTED' }))
-    expect(readRows(server.dataDir)).toEqual(rows)
+    expect(await readRows(server.dataDir)).toEqual(rows)
     const [held] = await openInbox(server.url, ana)
     const path = `/api/wallet/vouchers/${held?.id}`
     expect((await call(server.url, path, { method: 'DELETE', signer: ana.signer })).status).toBe(
@@ -222,11 +222,11 @@ describe('the body', () => {
     ['a comment with a bell', { ...good, comment: 'x\u0007' }, 'field-invalid', 'comment'],
   ]
   test.each(bad)('with %s is refused', async (_, body, code, field) => {
-    const before = readRows(server.dataDir)
+    const before = await readRows(server.dataDir)
     const answer = await arrive('ana', body)
     expect(answer.status).toBe(400)
     expect(answer.json).toMatchObject({ status: 'ERROR', code, ...(field && { field }) })
-    expect(readRows(server.dataDir)).toEqual(before)
+    expect(await readRows(server.dataDir)).toEqual(before)
   })
 
   test('that is too large is refused', async () => {

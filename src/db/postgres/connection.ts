@@ -1,0 +1,198 @@
+import { Client, type ClientConfig, DatabaseError, types } from 'pg'
+import type { SqlValue } from '../sql.ts'
+
+/** A statement that the server refused: the connection and its transaction are as the server says. */
+export class StatementFailed extends Error {
+  /** SQLSTATE, five characters. */
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** The connection ended with statements under way: nobody told whether they ran. */
+export class ConnectionLost extends Error {}
+
+export type Row = Record<string, unknown>
+
+export type Result = {
+  rows: Row[]
+  /** The number of rows that the statement wrote or found. */
+  count: number
+  /** The word of the server for what it did: COMMIT of a failed transaction does a ROLLBACK. */
+  command: string
+}
+
+/** What a connection asks of the server for itself. */
+const session = [
+  "SET application_name = 'cuponera'",
+  // The server ends the transaction of a node that went away without a word.
+  'SET tcp_keepalives_idle = 5',
+  'SET tcp_keepalives_interval = 2',
+  'SET tcp_keepalives_count = 2',
+  'SET idle_in_transaction_session_timeout = 10000',
+  // A deadlock is found soon; its operation runs again.
+  'SET deadlock_timeout = 100',
+]
+
+/** SQLSTATE of a server that goes away, and those of the class "connection exception". */
+const gone = /^(08|57P0)/
+
+const [bytea, int8, text] = [17, 20, 25]
+
+// A text of PostgreSQL holds no NUL, and a text of a stranger (the tag of an event) may. A noncharacter takes its place.
+const escapes: Record<string, string> = { '\0': '\uFFFF0', '\uFFFF': '\uFFFF1' }
+const escaped = /[\0\uFFFF]/
+const escapedAll = /[\0\uFFFF]/g
+const kept = /\uFFFF[01]/g
+
+function escapeText(value: SqlValue): SqlValue {
+  if (typeof value !== 'string' || !escaped.test(value)) return value
+  return value.replace(escapedAll, (found) => escapes[found] ?? found)
+}
+
+function parseText(value: string): string {
+  return value.includes('\uFFFF')
+    ? value.replace(kept, (found) => (found.endsWith('0') ? '\0' : '\uFFFF'))
+    : value
+}
+
+/** Numbers stay numbers, since the stores know no other kind; bytes are plain ones. */
+function parserOf(oid: number): (text: string) => unknown {
+  if (oid === int8) return parseInteger
+  if (oid === text) return parseText
+  if (oid === bytea) return (text) => Uint8Array.fromHex(text.slice(2))
+  return types.getTypeParser(oid)
+}
+
+function parseInteger(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError('an integer beyond 2^53 - 1')
+  return value
+}
+
+/**
+ * One connection, pipelined: statements are sent without waiting for those before them, and the server runs
+ * them in their order. It is never opened again by itself: what a broken transaction left is unknown.
+ */
+export class Connection {
+  readonly #client: Client
+  #open = true
+  #under = 0
+  /** Seconds of `performance.now` since when the server owes an answer; null while it owes none. */
+  #waitingSince: number | null = null
+  #warned = false
+  readonly #names = new Map<string, string>()
+  readonly #onEnd: () => void
+
+  private constructor(client: Client, onEnd: () => void) {
+    this.#client = client
+    this.#onEnd = onEnd
+    // A notice of class 01 at COMMIT says that a standby was not waited for.
+    client.on('notice', ({ code }) => {
+      if (code === '01000') this.#warned = true
+    })
+    client.on('error', () => this.#ended())
+    client.on('end', () => this.#ended())
+  }
+
+  /** Open a connection. Rejects after `timeoutMs` without an answer. */
+  static async open(
+    config: ClientConfig,
+    timeoutMs: number,
+    onEnd: () => void,
+  ): Promise<Connection> {
+    const client = new Client({
+      ...config,
+      pipeline: true,
+      keepAlive: true,
+      connectionTimeoutMillis: timeoutMs,
+      types: { getTypeParser: parserOf },
+    } as ClientConfig)
+    const connection = new Connection(client, onEnd)
+    try {
+      await client.connect()
+      await Promise.all(session.map((text) => connection.send(text, [])))
+    } catch (cause) {
+      connection.destroy()
+      throw new ConnectionLost(cause instanceof Error ? cause.message : String(cause))
+    }
+    return connection
+  }
+
+  get open(): boolean {
+    return this.#open
+  }
+
+  /** Milliseconds for which the server has owed an answer. */
+  get waitingMs(): number {
+    return this.#waitingSince === null ? 0 : performance.now() - this.#waitingSince
+  }
+
+  /** True once after the server warned that a commit is not where it should be. */
+  takeWarning(): boolean {
+    const warned = this.#warned
+    this.#warned = false
+    return warned
+  }
+
+  /** Send a statement behind those under way. Each text is prepared once. */
+  async send(text: string, params: readonly SqlValue[]): Promise<Result> {
+    if (!this.#open) throw new ConnectionLost('the connection has ended')
+    this.#under++
+    this.#waitingSince ??= performance.now()
+    try {
+      const { rows, rowCount, command } = await this.#client.query<Row>({
+        ...(params.length > 0 && { name: this.#nameOf(text) }),
+        text,
+        values: params.map(escapeText),
+      })
+      return { rows, count: rowCount ?? 0, command }
+    } catch (cause) {
+      throw this.#failureOf(cause)
+    } finally {
+      this.#under--
+      this.#waitingSince = this.#under > 0 ? performance.now() : null
+    }
+  }
+
+  /** End it properly; statements under way are answered first. */
+  async end(): Promise<void> {
+    this.#open = false
+    await this.#client.end()
+  }
+
+  /** End it at once. Whatever is under way is lost. */
+  destroy(): void {
+    this.#ended()
+    const { stream } = (this.#client as unknown as { connection: { stream: { destroy(): void } } })
+      .connection
+    stream.destroy()
+  }
+
+  #ended(): void {
+    if (!this.#open) return
+    this.#open = false
+    this.#onEnd()
+  }
+
+  #nameOf(text: string): string {
+    const known = this.#names.get(text)
+    if (known !== undefined) return known
+    const name = `s${this.#names.size}`
+    this.#names.set(text, name)
+    return name
+  }
+
+  #failureOf(cause: unknown): Error {
+    // A value that cannot be read: the statement ran.
+    if (cause instanceof RangeError) return cause
+    if (cause instanceof DatabaseError && !gone.test(cause.code ?? '')) {
+      return new StatementFailed(cause.code ?? '', cause.message)
+    }
+    this.destroy()
+    return new ConnectionLost(cause instanceof Error ? cause.message : String(cause))
+  }
+}

@@ -1,0 +1,99 @@
+import { type Counters, type CounterTable, counterTables } from '../counters.ts'
+import type { Connection } from './connection.ts'
+
+/**
+ * Tables of the counters: changes as they came, and the sums of those that were folded. The hot rows of the
+ * schema stay as they were made: two operations on one row would wait for each other's disk.
+ */
+export const counterSchema = [
+  `CREATE TABLE counter_changes (
+     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     counter TEXT COLLATE "C" NOT NULL,
+     key1 BIGINT NOT NULL,
+     key2 BIGINT NOT NULL,
+     number1 BIGINT NOT NULL,
+     number2 BIGINT NOT NULL,
+     number3 BIGINT NOT NULL,
+     number4 BIGINT NOT NULL
+   )`,
+  'CREATE INDEX counter_changes_by_key ON counter_changes (counter, key1, key2)',
+  `CREATE TABLE counter_sums (
+     counter TEXT COLLATE "C" NOT NULL,
+     key1 BIGINT NOT NULL,
+     key2 BIGINT NOT NULL,
+     number1 BIGINT NOT NULL,
+     number2 BIGINT NOT NULL,
+     number3 BIGINT NOT NULL,
+     number4 BIGINT NOT NULL,
+     PRIMARY KEY (counter, key1, key2)
+   )`,
+]
+
+const columns = 'counter, key1, key2, number1, number2, number3, number4'
+const all = `(SELECT ${columns} FROM counter_sums UNION ALL SELECT ${columns} FROM counter_changes)`
+
+/** Counters as changes that are appended. */
+export const appendedCounters: Counters = {
+  add: append,
+  addToExisting: append,
+  drop: (table) =>
+    `WITH dropped AS (DELETE FROM counter_changes WHERE counter = '${table}' AND key1 = ?1)
+     DELETE FROM counter_sums WHERE counter = '${table}' AND key1 = ?1`,
+  rows(table) {
+    const { keys, numbers } = counterTables[table]
+    const named = [
+      ...keys.map((name, index) => `key${index + 1} AS ${name}`),
+      ...numbers.map((name, index) => `number${index + 1} AS ${name}`),
+    ]
+    return `(SELECT ${named.join(', ')} FROM ${all} AS counted WHERE counter = '${table}') AS ${table}`
+  },
+  number(table, name, alias) {
+    const { keys } = counterTables[table]
+    return `(SELECT CAST(coalesce(sum(${numberOf(table, name)}), 0) AS BIGINT) FROM ${all} AS counted
+      WHERE counter = '${table}' AND key1 = ${alias}.${keys[0]})`
+  },
+}
+
+/** One statement, which appends nothing where a key is null: there is no such row. */
+function append(table: CounterTable, { keys, by }: Parameters<Counters['add']>[1]): string {
+  const { numbers } = counterTables[table]
+  const [first = '0', second = '0'] = Object.values(keys)
+  const changes = [0, 1, 2, 3].map((index) => by[numbers[index] ?? ''] ?? '0')
+  const values = [first, second, ...changes].map((text) => `CAST(${text} AS BIGINT)`)
+  return `INSERT INTO counter_changes (${columns})
+    SELECT '${table}', key1, key2, number1, number2, number3, number4
+    FROM (SELECT ${values
+      .map((text, index) => `${text} AS ${columns.split(', ')[index + 1]}`)
+      .join(', ')}) AS one
+    WHERE key1 IS NOT NULL`
+}
+
+function numberOf(table: CounterTable, name: string): string {
+  const numbers: readonly string[] = counterTables[table].numbers
+  return `number${numbers.indexOf(name) + 1}`
+}
+
+/**
+ * Add up to `most` changes to the sums, the oldest first, in one transaction. Readers see every change once, before as after.
+ * Resolves to the number of changes.
+ */
+export async function foldCounters(connection: Connection, most: number): Promise<number> {
+  const { count } = await connection.send(
+    `WITH taken AS (
+       DELETE FROM counter_changes WHERE id IN (
+         SELECT id FROM counter_changes ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
+       RETURNING ${columns}),
+     folded AS (
+       INSERT INTO counter_sums (${columns})
+       SELECT counter, key1, key2, sum(number1), sum(number2), sum(number3), sum(number4)
+       FROM taken GROUP BY counter, key1, key2 ORDER BY counter, key1, key2
+       ON CONFLICT (counter, key1, key2) DO UPDATE SET
+         number1 = counter_sums.number1 + excluded.number1,
+         number2 = counter_sums.number2 + excluded.number2,
+         number3 = counter_sums.number3 + excluded.number3,
+         number4 = counter_sums.number4 + excluded.number4)
+     SELECT 1 FROM taken`,
+    [most],
+  )
+  return count
+}

@@ -1,0 +1,33 @@
+/** The promises of the port, on PostgreSQL. */
+import { afterAll } from 'bun:test'
+import { PostgresEngine } from '../../src/db/postgres/engine.ts'
+import { createNotes } from '../contract/notes.ts'
+import { describeEngine, type EngineUnderTest } from '../contract/port.ts'
+import { openDatabases } from '../support/postgres-databases.ts'
+
+const databases = await openDatabases()
+afterAll(() => databases.stop())
+
+async function open(): Promise<EngineUnderTest> {
+  const name = await databases.create('coupons')
+  const other = await databases.connect(name)
+  await other.send('CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL)', [])
+  const database = new PostgresEngine({
+    url: databases.server.url(name),
+    now: () => 1_800_000_000,
+    stores: createNotes,
+  })
+  return {
+    database,
+    async peek(wanted) {
+      const { rows } = await other.send('SELECT value FROM notes WHERE name = $1', [wanted])
+      return (rows[0]?.value as string | undefined) ?? null
+    },
+    async close() {
+      await database.close()
+      await other.end()
+    },
+  }
+}
+
+describeEngine('PostgreSQL', open)

@@ -1,0 +1,146 @@
+/** Roots as locks: operations with a common root wait for each other, whichever its kind. */
+import { afterAll, expect, test } from 'bun:test'
+import { PostgresEngine } from '../../src/db/postgres/engine.ts'
+import type { Root } from '../../src/db/roots.ts'
+import type { Sql } from '../../src/db/sql.ts'
+import { openDatabases } from '../support/postgres-databases.ts'
+
+const databases = await openDatabases()
+const name = await databases.create('coupons')
+const setUp = await databases.connect(name)
+const bytes = (length: number, value: number) => new Uint8Array(length).fill(value)
+const uuid = (number: number) => `00000000-0000-4000-8000-00000000000${number}`
+const rows: [string, unknown[]][] = [
+  ['CREATE TABLE counter (n BIGINT NOT NULL)', []],
+  ['INSERT INTO counter VALUES (0)', []],
+  ['SET session_replication_role = replica', []],
+  [
+    `INSERT INTO definitions (id, uuid, owner, revision_id, created_at, updated_at)
+     VALUES (1, $1, $2, 1, 1, 1)`,
+    [uuid(1), bytes(32, 1)],
+  ],
+  [
+    `INSERT INTO vouchers (id, handle, definition_id, revision_id, root_id, minted_by, minted_at,
+       phase, ended_at)
+     VALUES (1, $1, 1, 1, NULL, $3, 1, 'refreshed', 2), (2, $2, 1, 1, 1, $3, 1, 'minted', NULL)`,
+    [bytes(16, 1), bytes(16, 2), bytes(32, 1)],
+  ],
+  [
+    `INSERT INTO outbox (id, event_id, event, bytes, accepted_at, give_up_at)
+     VALUES (1, $1, '{}', 2, 1, 1)`,
+    [bytes(32, 7)],
+  ],
+  [
+    `INSERT INTO cards (id, uuid, cid, key_version, counter, design_uuid, design_name, name, created_at)
+     VALUES (1, $1, $2, 1, 0, $1, 'x', 'x', 1)`,
+    [uuid(2), bytes(7, 9)],
+  ],
+  [
+    `INSERT INTO card_scans (k1_hash, card_id, holder, form, maxima, created_at, expires_at)
+     VALUES ($1, 1, $2, 'standard', '{}', 1, 1)`,
+    [new Bun.CryptoHasher('sha256').update('scanned').digest().subarray(0, 16), bytes(32, 1)],
+  ],
+  [
+    `INSERT INTO card_payments (id, k1_hash, request, card_id, recipient, amounts, state, start_id,
+       ledger, created_at, expires_at)
+     VALUES (1, $1, $2, 1, $2, '{}', 'pending', $2, $2, 1, 1)`,
+    [bytes(16, 1), bytes(32, 1)],
+  ],
+]
+for (const [text, params] of rows) await setUp.send(text, params as never)
+
+type Counting = { add(): Promise<void>; total(): Promise<number> }
+const engine = new PostgresEngine<Counting>({
+  url: databases.server.url(name),
+  now: () => 1_800_000_000,
+  stores(sql: Sql) {
+    const read = sql.query<{ n: number }, []>('SELECT n FROM counter')
+    const write = sql.query<null, [number]>('UPDATE counter SET n = ?')
+    const total = async () => (await read.get())?.n ?? 0
+    return {
+      total,
+      async add() {
+        const before = await total()
+        for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+        write.run(before + 1)
+      },
+    }
+  },
+})
+afterAll(async () => {
+  await engine.close()
+  await databases.stop()
+})
+
+/** Roots that name the same rows, so that operations on them wait for each other. */
+const common: Record<string, Root[]> = {
+  instance: ['instance'],
+  roster: ['roster'],
+  'a definition that is changed': [{ definition: uuid(1), mode: 'changed' }],
+  'two vouchers of a chain': [{ voucher: bytes(16, 1) }, { voucher: bytes(16, 2) }],
+  'a voucher and the change of its definition': [
+    { voucher: bytes(16, 1) },
+    { definition: uuid(1), mode: 'changed' },
+  ],
+  merchant: [{ merchant: 'aa' }],
+  'an event and its row in the outbox': [{ event: '07'.repeat(32) }, { queued: 1 }],
+  issuer: [{ issuer: 'aa' }],
+  nonce: [{ nonce: bytes(32, 1) }],
+  holder: [{ holder: 'aa' }],
+  service: [{ service: 'aa' }],
+  'a scan, a payment and their card': [
+    { scan: 'scanned' },
+    { payment: 1 },
+    { card: '09'.repeat(7) },
+  ],
+  invoice: [{ invoice: 'aa' }],
+  balance: [{ balance: 'aa', token: 'ARS' }],
+  quota: [{ quota: 'aa' }],
+  author: [{ author: 'aa' }],
+}
+for (const [kind, roots] of Object.entries(common)) {
+  test(`operations that share ${kind} run one after the other`, async () => {
+    await setUp.send('UPDATE counter SET n = 0', [])
+    const running = Array.from({ length: 40 }, (_, at) =>
+      engine.transact({ roots: [roots[at % roots.length] as Root] }, (tx) => tx.add()),
+    )
+    await Promise.all(running)
+    expect(await engine.snapshot((tx) => tx.total())).toBe(40)
+  })
+}
+
+test('operations without a common root do not wait for each other', async () => {
+  const inside = Promise.withResolvers<void>()
+  const roots: Root[][] = [
+    [{ merchant: 'aa' }],
+    [{ merchant: 'bb' }],
+    [{ definition: uuid(1), mode: 'shared' }],
+    [{ voucher: bytes(16, 1) }],
+  ]
+  let running = 0
+  const meeting = roots.map((own) =>
+    engine.transact({ roots: own }, async (tx) => {
+      await tx.total()
+      if (++running === roots.length) inside.resolve()
+      await inside.promise
+    }),
+  )
+  await Promise.all(meeting)
+  expect(running).toBe(roots.length)
+})
+
+test('operations that name the same roots in any order end, without a deadlock', async () => {
+  const pair: Root[] = [
+    { merchant: 'aa' },
+    { card: 'bb' },
+    { author: 'cc' },
+    { voucher: bytes(16, 1) },
+  ]
+  await setUp.send('UPDATE counter SET n = 0', [])
+  await Promise.all(
+    Array.from({ length: 40 }, (_, at) =>
+      engine.transact({ roots: at % 2 ? pair : pair.toReversed() }, (tx) => tx.add()),
+    ),
+  )
+  expect(await engine.snapshot((tx) => tx.total())).toBe(40)
+})

@@ -1,0 +1,26 @@
+/** The contract of every store, on PostgreSQL. */
+import { afterAll } from 'bun:test'
+import { counterTables } from '../../src/db/counters.ts'
+import { StatementFailed } from '../../src/db/postgres/connection.ts'
+import { PostgresEngine } from '../../src/db/postgres/engine.ts'
+import { at } from '../contract/fixtures.ts'
+import { describeStores } from '../contract/stores.ts'
+import { openDatabases } from '../support/postgres-databases.ts'
+
+const databases = await openDatabases()
+afterAll(() => databases.stop())
+
+const counterOnly = Object.keys(counterTables).filter((table) => table !== 'definitions')
+
+describeStores({
+  name: 'PostgreSQL',
+  reopens: false,
+  tables: {
+    replaced: [...counterOnly, 'claimed', 'voided'],
+    own: ['counter_changes', 'counter_sums'],
+  },
+  create: databases.create,
+  open: (_kind, name, stores) =>
+    new PostgresEngine({ url: databases.server.url(name), now: () => at, stores }),
+  refusedRow: (cause) => cause instanceof StatementFailed && cause.code.startsWith('23'),
+})
