@@ -4,6 +4,7 @@ import { PostgresEngine } from '../../src/db/postgres/engine.ts'
 import type { Root } from '../../src/db/roots.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
+import { until } from '../support/until.ts'
 
 const databases = await openDatabases()
 const name = await databases.create('coupons')
@@ -72,6 +73,26 @@ afterAll(async () => {
   await databases.stop()
 })
 
+/** An operation that has its roots until `end`. */
+function holding(roots: Root[], end: Promise<void>) {
+  const { promise: inside, resolve } = Promise.withResolvers<void>()
+  const done = engine.transact({ roots }, async (tx) => {
+    await tx.total()
+    resolve()
+    await end
+  })
+  return { inside, done }
+}
+
+/** The number of operations that wait for a lock. */
+async function waiting(): Promise<number> {
+  const { rows } = await setUp.send(
+    'SELECT count(DISTINCT pid) AS n FROM pg_locks WHERE NOT granted',
+    [],
+  )
+  return rows[0]?.n as number
+}
+
 /** Roots that name the same rows, so that operations on them wait for each other. */
 const common: Record<string, Root[]> = {
   instance: ['instance'],
@@ -128,6 +149,29 @@ test('operations without a common root do not wait for each other', async () => 
   await Promise.all(meeting)
   expect(running).toBe(roots.length)
 })
+
+for (const [kind, sharing] of Object.entries({
+  'share the definition': { definition: uuid(1), mode: 'shared' },
+  'have a voucher of it': { voucher: bytes(16, 1) },
+} satisfies Record<string, Root>)) {
+  test(`the change of a definition comes before operations that ${kind} and ask later`, async () => {
+    const ended: string[] = []
+    const end = Promise.withResolvers<void>()
+    const before = holding([{ definition: uuid(1), mode: 'shared' }], end.promise)
+    await before.inside
+    const change = engine
+      .transact({ roots: [{ definition: uuid(1), mode: 'changed' }] }, (tx) => tx.total())
+      .then(() => ended.push('change'))
+    await until('the change waits', async () => (await waiting()) === 1)
+    const later = engine
+      .transact({ roots: [sharing] }, (tx) => tx.total())
+      .then(() => ended.push('later'))
+    await until('the later one waits', async () => (await waiting()) === 2 || ended.length > 0)
+    end.resolve()
+    await Promise.all([before.done, change, later])
+    expect(ended).toEqual(['change', 'later'])
+  })
+}
 
 test('operations that name the same roots in any order end, without a deadlock', async () => {
   const pair: Root[] = [

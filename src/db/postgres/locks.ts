@@ -7,6 +7,8 @@ export type Lock = { text: string; params: SqlValue[] }
 
 /** The lock of a name: a number from the text of its kind and key. */
 const named = (text: string) => `SELECT pg_advisory_xact_lock(hashtextextended(${text}, 0))`
+/** Shared with others. A change that waits for them comes before those that ask after it. */
+const shared = (text: string) => `SELECT pg_advisory_xact_lock_shared(hashtextextended(${text}, 0))`
 const ofKey = (kind: string, key: string | Uint8Array): Lock => ({
   text: named('$1'),
   params: [`${kind} ${typeof key === 'string' ? key : hexOf(key)}`],
@@ -17,16 +19,13 @@ const cardOf = (source: string) =>
 /** Kinds of roots by the name of their key, each with its locks in their order. */
 const locksOf: { [Kind in Exclude<KeyOf<Root>, 'mode' | 'token'>]: (root: never) => Lock[] } = {
   definition: ({ definition, mode }: Extract<Root, { definition: string }>) => [
-    {
-      text: `SELECT 1 FROM definitions WHERE uuid = $1 FOR ${mode === 'shared' ? 'SHARE' : 'NO KEY UPDATE'}`,
-      params: [definition],
-    },
+    { text: mode === 'shared' ? shared('$1') : named('$1'), params: [`definition ${definition}`] },
   ],
   // Definition and chain of a voucher never change, so that a read can name them.
   voucher: ({ voucher }: Extract<Root, { voucher: Uint8Array }>) => [
     {
-      text: `SELECT 1 FROM definitions
-        WHERE id = (SELECT definition_id FROM vouchers WHERE handle = $1) FOR SHARE`,
+      text: `${shared("'definition ' || uuid")} FROM definitions
+        WHERE id = (SELECT definition_id FROM vouchers WHERE handle = $1)`,
       params: [voucher],
     },
     {
