@@ -7,6 +7,7 @@ import type { OpenDatabase } from '../db/database.ts'
 import { type Lock, takeLock } from '../db/lock.ts'
 import { couponSchema } from '../db/migrations.ts'
 import { fileFailure, openDatabase as open } from '../db/open.ts'
+import { shownAddress } from '../db/postgres/address.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { Config } from './config.ts'
 import { createStores, type Stores } from './stores.ts'
@@ -55,12 +56,15 @@ export function startErrorFrom(cause: unknown, failed: string): unknown {
   return new OperatorError(`${failed} (${failure.code})${advice}`)
 }
 
+/** An open database, and a line for the operator if it is on a server. */
+type Opened = { database: OpenDatabase<Stores>; server: string | null }
+
 /** Open the database. A damaged or unwritable file ends the start with a line for the operator. */
 export async function openDatabase(
   { dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>,
   log: Log,
   metrics: Metrics,
-): Promise<OpenDatabase<Stores>> {
+): Promise<Opened> {
   const options = {
     schema: couponSchema,
     now: systemClock,
@@ -76,11 +80,17 @@ export async function openDatabase(
   if (databaseUrl !== null) {
     const { openPostgres } = await import('../db/postgres/open.ts')
     const { database, server } = await openPostgres({ ...options, url: databaseUrl })
-    log.info('database.opened', { ...server })
-    return database
+    const address = shownAddress(databaseUrl)
+    log.info('database.opened', { address, ...server })
+    const { version, durability, standbys } = server
+    const waits = standbys === '' ? 'no standby' : `standbys ${standbys}`
+    return {
+      database,
+      server: `${address}, PostgreSQL ${version}, synchronous_commit ${durability}, ${waits}`,
+    }
   }
   try {
-    return open({ ...options, path: databasePath(dataDir) })
+    return { database: open({ ...options, path: databasePath(dataDir) }), server: null }
   } catch (cause) {
     throw startErrorFrom(cause, `cannot open the database ${databasePath(dataDir)}`)
   }

@@ -35,6 +35,8 @@ export type Runtime = {
   verifyHash: VerifyHash
   metrics: Metrics
   database: OpenDatabase<Stores>
+  /** Address, version and durability of the database server. Null: a file. */
+  databaseServer: string | null
   jobs: Jobs
   /** Checks, backups and arrivals, in a thread. The control socket stops it first of all. */
   maintenance: Maintenance
@@ -68,7 +70,7 @@ export async function openRuntime(
   const schnorr = openSchnorr()
   const signer = createSigner(schnorr, keys.managerSecret)
   const metrics = createMetrics()
-  const database = await openDatabase(config, log, metrics)
+  const { database, server: databaseServer } = await openDatabase(config, log, metrics)
   opened.defer(() => database.close())
   await pinKeys(database, keys, signer.pubkey)
   const cardMasterKey = await settleCardKey(database, keys, dataDir)
@@ -89,6 +91,7 @@ export async function openRuntime(
       signer,
       metrics,
       database,
+      databaseServer,
       jobs,
       maintenance,
       disk,

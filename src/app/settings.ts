@@ -75,7 +75,7 @@ export const settings = {
     fallback: null,
     parse: (text) =>
       expect(/^postgres(ql)?:\/\//.test(text) ? text : null, 'postgres://user@host/name'),
-    about: 'PostgreSQL for several nodes; several hosts with commas between them',
+    about: 'PostgreSQL in place of a file; several hosts with commas between them',
     shown: 'a file in DATA_DIR',
     secret: true,
   }),

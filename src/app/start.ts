@@ -33,6 +33,8 @@ export type App = {
   secureUrl: string | null
   managerNpub: string
   engine: string
+  /** Address, version and durability of the database server. Null: a file in the data directory. */
+  databaseServer: string | null
   /** The state of management now. Null for a service that was moved to another computer. */
   management(): Promise<ManagementState | null>
   /** Resolves when the service asks to be stopped and started again, for a move. */
@@ -126,14 +128,14 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
 }
 
 function running(
-  { signer, schnorr }: Runtime,
+  { signer, schnorr, databaseServer }: Runtime,
   { url, secureUrl }: HttpServer,
   parts: Pick<App, 'management' | 'restartAsked'> & { opened: AsyncDisposableStack },
 ): App {
   const { opened, management, restartAsked } = parts
   const everything = opened.move()
   return {
-    ...{ url, secureUrl, management, restartAsked },
+    ...{ url, secureUrl, management, restartAsked, databaseServer },
     managerNpub: npubOf(signer.pubkey),
     engine: schnorr.detail,
     stop: () => everything.disposeAsync(),

@@ -78,6 +78,7 @@ function startBlock(app: App, config: Config, management: ManagementState | null
     ['panel', panel],
     ['manager', app.managerNpub],
     ['data', config.dataDir],
+    ...(app.databaseServer ? [['database', app.databaseServer]] : []),
     ['signatures', app.engine],
     ['relays', config.relays.join(', ')],
     ...(management ? managementRows(panel, management) : [['moved', movedLine]]),

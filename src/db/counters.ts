@@ -17,7 +17,7 @@ export const counterTables = {
 export type CounterTable = keyof typeof counterTables
 
 /** A change of a counter: the text of each key, and of what each number grows by. */
-export type Count = { keys: Record<string, string>; by: Record<string, string> }
+type Count = { keys: Record<string, string>; by: Record<string, string> }
 
 /** Texts of statements, and parts of them, for counters. */
 export type Counters = {

@@ -20,7 +20,15 @@ describe('cuponera licences', () => {
     const parts = stdout.split(`\n\n${'─'.repeat(80)}\n\n`).slice(1)
     const told = parts.map((part) => part.split(' ')[0])
     expect(imported.filter((name) => !told.includes(name))).toEqual([])
-    for (const part of ['Cuponera', 'Bun', 'SQLite,', 'libsecp256k1,', 'preact', 'memoirist']) {
+    for (const part of [
+      'Cuponera',
+      'Bun',
+      'SQLite,',
+      'libsecp256k1,',
+      'preact',
+      'memoirist',
+      'pg-types',
+    ]) {
       expect(told).toContain(part)
     }
     // A title, and the terms below it.
@@ -38,10 +46,16 @@ describe('cuponera licences', () => {
     expect([stdout.toString().split('\n').length, stderr.toString()]).toEqual([2, ''])
   })
 
-  test('fails for a package without a licence text', () => {
+  test('takes the licence from a file or else from the README, and fails where neither has it', () => {
     const folder = newDirectory()
     writeFileSync(join(folder, 'package.json'), '{"name":"bare","version":"1.0.0"}')
     expect(() => noticeOf(folder)).toThrow('bare 1.0.0, see below: the package has no licence text')
+    writeFileSync(join(folder, 'README.md'), '# bare\n\n## License\n\nMIT\n')
+    expect(() => noticeOf(folder)).toThrow('the package has no licence text')
+    const readme =
+      '# bare\n\n## License\n\nPermission is granted.\n\nTo all.\n\n## Links\n\nNone.\n'
+    writeFileSync(join(folder, 'README.md'), readme)
+    expect(noticeOf(folder).text).toBe('Permission is granted.\n\nTo all.')
     writeFileSync(join(folder, 'LICENCE.md'), 'Do as you like.')
     expect(noticeOf(folder).text).toBe('Do as you like.')
   })

@@ -65,6 +65,10 @@ test('no file outside of db/ knows an engine', () => {
   ]).toEqual([])
 })
 
+test('only db/postgres/ imports the driver of PostgreSQL', () => {
+  expect(importersOf(/^pg(-|$)/, /^src\/db\/postgres\//)).toEqual([])
+})
+
 test('no contract knows an engine, only the list of engines does', () => {
   const engine = /bun:sqlite|\b[sS]qlite|\bSQLite|\bPRAGMA\b|\bSQLITE_/
   const contracts = sources.filter(

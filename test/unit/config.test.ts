@@ -378,6 +378,7 @@ test('every setting has a description, and secrets are marked', () => {
   }
   const secrets = Object.values(settings).filter((one) => one.secret)
   expect(secrets.map(({ variable }) => variable)).toEqual([
+    'DATABASE_URL',
     'COUPON_MANAGER_NSEC',
     'STORE_KEY',
     'SESSION_JWT_SECRET',

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { license, version } from '../../../package.json'
@@ -59,7 +59,7 @@ export function packagesIn({ metafile }: Bun.BuildOutput): Set<string> {
   return folders
 }
 
-/** The licence files of a package. */
+/** The licence of a package: its licence files, or else that section of its README. */
 export function noticeOf(folder: string): Notice {
   const described = parseJsonObject(readFileSync(join(folder, 'package.json')), descriptionBytesMax)
   const { name, version, license = 'see below' } = described ?? {}
@@ -67,9 +67,19 @@ export function noticeOf(folder: string): Notice {
   const files = readdirSync(folder).filter((name) =>
     /^(un)?licen[cs]e|^copying|^notice/i.test(name),
   )
-  if (files.length === 0) throw new Error(`${title}: the package has no licence text`)
   const texts = files.sort().map((name) => readFileSync(join(folder, name), 'utf8').trim())
-  return { title, text: texts.join('\n\n') }
+  const text = texts.length > 0 ? texts.join('\n\n') : licenceInReadme(folder)
+  if (text === null) throw new Error(`${title}: the package has no licence text`)
+  return { title, text }
+}
+
+function licenceInReadme(folder: string): string | null {
+  const path = join(folder, 'README.md')
+  if (!existsSync(path)) return null
+  const [, after = ''] = readFileSync(path, 'utf8').split(/^#+ licen[cs]e\s*$/im)
+  const text = (after.split(/^#/m)[0] ?? '').trim()
+  // A name or a link alone is not the text.
+  return text.includes('Permission') ? text : null
 }
 
 function own(): Notice {

@@ -15,7 +15,7 @@ export class StatementFailed extends Error {
 /** The connection ended with statements under way: nobody told whether they ran. */
 export class ConnectionLost extends Error {}
 
-export type Row = Record<string, unknown>
+type Row = Record<string, unknown>
 
 export type Result = {
   rows: Row[]
@@ -25,7 +25,7 @@ export type Result = {
   command: string
 }
 
-/** What a connection asks of the server for itself. */
+/** Settings of every session. */
 const session = [
   "SET application_name = 'cuponera'",
   // The server ends the transaction of a node that went away without a word.

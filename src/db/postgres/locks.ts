@@ -3,7 +3,7 @@ import { placeOf, type Root } from '../roots.ts'
 import type { SqlValue } from '../sql.ts'
 
 /** A statement that locks, for as long as its transaction. */
-export type Lock = { text: string; params: SqlValue[] }
+type Lock = { text: string; params: SqlValue[] }
 
 /** The lock of a name: a number from the text of its kind and key. */
 const named = (text: string) => `SELECT pg_advisory_xact_lock(hashtextextended(${text}, 0))`

@@ -6,7 +6,7 @@ import { clockOfPrimary } from './durability.ts'
 import type { Transaction } from './statements.ts'
 
 /** Operations that write many rows have few connections, so that small operations do not wait for all of them. */
-export type Lane = 'light' | 'heavy'
+type Lane = 'light' | 'heavy'
 
 /** SQLSTATE of a statement in a transaction that an earlier one broke. */
 const afterFailure = '25P02'
