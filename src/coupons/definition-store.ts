@@ -104,7 +104,7 @@ export function createDefinitionStore(sql: Sql) {
   )
   // Counters are kept with the rows that they count, because a count over millions of rows is slow.
   const countTotal = sql.query<null, [number]>(
-    counters.addToExisting('totals', { keys: { id: '1' }, by: { issued: '?' } }),
+    counters.addToExisting('totals', { keys: { id: '1' }, by: { issued: '?1' } }),
   )
   const countMinted = sql.query<null, [number, number, number]>(
     counters.add('hourly', { keys: { definition_id: '?1', hour: '?2' }, by: { minted: '?3' } }),

@@ -13,7 +13,7 @@ export const openRow = `phase = 'minted' AND NOT EXISTS (
 export function createExpiryCounter(sql: Sql) {
   const close = sql.query<null, [number, number]>(
     sql.counters.addToExisting('expiries', {
-      keys: { definition_id: '?', expires_at: '?' },
+      keys: { definition_id: '?1', expires_at: '?2' },
       by: { open: '-1' },
     }),
   )
@@ -34,7 +34,7 @@ export function createVoidStore(sql: Sql) {
     sql.counters.addToExisting('definitions', { keys: { id: '?2' }, by: { voided: '?1' } }),
   )
   const countTotal = sql.query<null, [number]>(
-    sql.counters.addToExisting('totals', { keys: { id: '1' }, by: { voided: '?' } }),
+    sql.counters.addToExisting('totals', { keys: { id: '1' }, by: { voided: '?1' } }),
   )
   const expiries = createExpiryCounter(sql)
   const closeAll = sql.query<null, [number]>(sql.counters.drop('expiries'))

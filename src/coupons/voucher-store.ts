@@ -179,11 +179,11 @@ export function createVoucherStore(sql: Sql) {
   const expiries = createExpiryCounter(sql)
   // Counters change in the transaction of the row that they count, so they are exact after any crash.
   const countClaimed = sql.query<null, [number]>(
-    sql.counters.addToExisting('definitions', { keys: { id: '?' }, by: { claimed: '1' } }),
+    sql.counters.addToExisting('definitions', { keys: { id: '?1' }, by: { claimed: '1' } }),
   )
   const countRedeemed = sql.query<null, [number, number]>(
     sql.counters.add('hourly', {
-      keys: { definition_id: '?', hour: '?' },
+      keys: { definition_id: '?1', hour: '?2' },
       by: { claimed: '1' },
     }),
   )
@@ -194,8 +194,10 @@ export function createVoucherStore(sql: Sql) {
     }),
   )
   const totals = sql.query<Totals, []>(
-    `SELECT CAST(sum(issued) AS BIGINT) AS issued, CAST(sum(claimed) AS BIGINT) AS claimed,
-       CAST(sum(voided) AS BIGINT) AS voided, CAST(sum(refreshed) AS BIGINT) AS refreshed
+    `SELECT CAST(coalesce(sum(issued), 0) AS BIGINT) AS issued,
+       CAST(coalesce(sum(claimed), 0) AS BIGINT) AS claimed,
+       CAST(coalesce(sum(voided), 0) AS BIGINT) AS voided,
+       CAST(coalesce(sum(refreshed), 0) AS BIGINT) AS refreshed
      FROM ${sql.counters.rows('totals')} WHERE id = 1`,
   )
   // Cache of revisions. They are found through a voucher, and a revision that a voucher points to never changes.

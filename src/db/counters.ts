@@ -16,16 +16,22 @@ export const counterTables = {
 
 export type CounterTable = keyof typeof counterTables
 
-/** A change of a counter: the text of each key, and of what each number grows by. */
+/**
+ * A change of a counter: the text of each key, and of what each number grows by. Parameters have numbers (`?1`),
+ * because each engine has an order of its own for the parts.
+ */
 type Count = { keys: Record<string, string>; by: Record<string, string> }
 
 /** Texts of statements, and parts of them, for counters. */
 export type Counters = {
   /** A statement that adds. A row that is missing begins at zero. */
   add(table: CounterTable, count: Count): string
-  /** A statement that adds to a row that exists, and changes no row otherwise. */
+  /**
+   * A statement that adds to a row that should exist. Without one, it changes no row, or it begins one at zero. It
+   * changes no row where a key is null.
+   */
   addToExisting(table: CounterTable, count: Count): string
-  /** A statement that deletes the counters of a key's first column, bound to its only parameter. */
+  /** A statement that makes the counters of a key's first column zero. The column is bound to its only parameter. */
   drop(table: CounterTable): string
   /** The table, for FROM, with all its keys and numbers. One key may have several rows, so that a reader sums. */
   rows(table: CounterTable): string
@@ -33,9 +39,17 @@ export type Counters = {
   number(table: CounterTable, name: string, alias: string): string
 }
 
+/** The texts of a change. Throws for a parameter without a number. */
+export function partsOf({ keys, by }: Count): Count {
+  const bare = [...Object.values(keys), ...Object.values(by)].find((text) => /\?(?!\d)/.test(text))
+  if (bare !== undefined) throw new Error(`a parameter of a counter has no number: ${bare}`)
+  return { keys, by }
+}
+
 /** Counters as the columns of their rows. */
 export const columnCounters: Counters = {
-  add(table, { keys, by }) {
+  add(table, count) {
+    const { keys, by } = partsOf(count)
     const { numbers } = counterTables[table]
     const columns = [...Object.keys(keys), ...numbers].join(', ')
     const values = [...Object.values(keys), ...numbers.map((name) => by[name] ?? '0')].join(', ')
@@ -43,7 +57,8 @@ export const columnCounters: Counters = {
     return `INSERT INTO ${table} (${columns}) VALUES (${values})
       ON CONFLICT (${Object.keys(keys).join(', ')}) DO UPDATE SET ${changes.join(', ')}`
   },
-  addToExisting(table, { keys, by }) {
+  addToExisting(table, count) {
+    const { keys, by } = partsOf(count)
     const changes = Object.entries(by).map(([name, text]) => `${name} = ${name} + ${text}`)
     const where = Object.entries(keys).map(([name, text]) => `${name} = ${text}`)
     return `UPDATE ${table} SET ${changes.join(', ')} WHERE ${where.join(' AND ')}`

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { batches } from './batches.ts'
 import { cards, holders } from './cards.ts'
+import { counters } from './counters.ts'
 import { announcements, answers, minters } from './coupons.ts'
 import { definitions, images, statistics } from './definitions.ts'
 import {
@@ -74,6 +75,7 @@ export function describeStores(engine: Engine): void {
     for (const [store, suite] of Object.entries(relaySuites)) {
       describe(store, () => suite(itOnRelay(engine, seen)))
     }
+    describe('counters', () => counters(itOnCoupons(engine, seen)))
     describe('schema.sql', () => couponTables(itOnCoupons(engine, seen), engine))
     describe('relay/schema.sql', () => relayTables(itOnRelay(engine, seen)))
     test('every statement of the stores ran', () => {
