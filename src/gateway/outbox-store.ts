@@ -160,7 +160,8 @@ export function createOutboxStore(sql: Sql) {
        (SELECT id FROM outbox WHERE done_at < ? ORDER BY done_at LIMIT ?) AND done_at IS NOT NULL`,
   )
   const load = sql.query<{ events: number; bytes: number }, []>(
-    `SELECT CAST(sum(events) AS BIGINT) AS events, CAST(sum(bytes) AS BIGINT) AS bytes
+    `SELECT CAST(coalesce(sum(events), 0) AS BIGINT) AS events,
+       CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes
      FROM ${sql.counters.rows('outbox_load')} WHERE id = 1`,
   )
   const count = sql.query<{ n: number }, [string]>(

@@ -12,10 +12,11 @@ export function createRequestStore(sql: Sql) {
     'INSERT INTO requests (event_id, answer, accepted_until) VALUES (?, ?, ?)',
   )
   const load = sql.query<{ rows: number }, []>(
-    `SELECT CAST(sum(rows) AS BIGINT) AS rows FROM ${sql.counters.rows('request_load')} WHERE id = 1`,
+    `SELECT CAST(coalesce(sum(rows), 0) AS BIGINT) AS rows
+     FROM ${sql.counters.rows('request_load')} WHERE id = 1`,
   )
   const addLoad = sql.query<null, [number]>(
-    sql.counters.addToExisting('request_load', { keys: { id: '1' }, by: { rows: '?' } }),
+    sql.counters.addToExisting('request_load', { keys: { id: '1' }, by: { rows: '?1' } }),
   )
   const prune = sql.query<null, [number, number]>(
     `DELETE FROM requests WHERE accepted_until < ?2
