@@ -10,6 +10,7 @@ import { openDatabases } from '../support/postgres-databases.ts'
 const databases = await openDatabases()
 afterAll(() => databases.stop())
 
+let last: string | null = null
 const counterOnly = Object.keys(counterTables).filter((table) => table !== 'definitions')
 
 describeStores({
@@ -19,7 +20,11 @@ describeStores({
     replaced: [...counterOnly, 'claimed', 'voided'],
     own: ['counter_changes', 'counter_sums'],
   },
-  create: databases.create,
+  async create(kind) {
+    if (last !== null) await databases.drop(last)
+    last = await databases.create(kind)
+    return last
+  },
   open: (_kind, name, stores) =>
     new PostgresEngine({ url: databases.server.url(name), now: () => at, stores }),
   refusedRow: (cause) => cause instanceof StatementFailed && cause.code.startsWith('23'),

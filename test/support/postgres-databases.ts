@@ -12,9 +12,12 @@ const schemas: Record<'coupons' | 'relay', Schema> = {
 
 export type Databases = {
   server: Postgres
+  /** A connection of the superuser, for the test itself. The role of the service may use the tables that it makes. */
   connect(database: string): Promise<Connection>
-  /** The name of a new database that is empty, with the schema of its kind. */
+  /** The name of a new database that is empty, with the schema of its kind. An ordinary role owns it. */
   create(kind: keyof typeof schemas): Promise<string>
+  /** Delete a database that is not used any more: a directory of memory holds hundreds otherwise. */
+  drop(database: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -22,27 +25,46 @@ export type Databases = {
 export async function openDatabases(settings: Record<string, string> = {}): Promise<Databases> {
   const server = await startPostgres(settings)
   if (server === null) throw new Error('this machine has no PostgreSQL')
-  const connect = (database: string) =>
-    Connection.open({ connectionString: server.url(database) }, 10_000, () => undefined)
+  try {
+    return await fill(server)
+  } catch (cause) {
+    await server.stop()
+    throw cause
+  }
+}
+
+async function fill(server: Postgres): Promise<Databases> {
+  const connectAs = (role: 'cuponera' | 'postgres', database: string) =>
+    Connection.open({ connectionString: server.url(database, role) }, 10_000, () => undefined)
+  const connect = (database: string) => connectAs('postgres', database)
   let administrator = await connect('postgres')
+  await administrator.send('CREATE ROLE cuponera LOGIN CREATEDB', [])
   for (const [kind, schema] of Object.entries(schemas)) {
-    await administrator.send(`CREATE DATABASE empty_${kind}`, [])
-    const made = await connect(`empty_${kind}`)
-    await createSchema(made, schema)
-    await made.end()
+    await administrator.send(`CREATE DATABASE empty_${kind} OWNER cuponera`, [])
+    const superuser = await connect(`empty_${kind}`)
+    await superuser.send('ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO cuponera', [])
+    await superuser.end()
+    const owner = await connectAs('cuponera', `empty_${kind}`)
+    await createSchema(owner, schema)
+    await owner.end()
   }
   let made = 0
+  const administer = async (text: string) => {
+    // The server may have been killed meanwhile.
+    if (!administrator.open) administrator = await connect('postgres')
+    await administrator.send(text, [])
+  }
   return {
     server,
     connect,
     async create(kind) {
       const name = `${kind}_${made++}`
-      const text = `CREATE DATABASE ${name} TEMPLATE empty_${kind} STRATEGY FILE_COPY`
-      // The server may have been killed meanwhile.
-      if (!administrator.open) administrator = await connect('postgres')
-      await administrator.send(text, [])
+      await administer(
+        `CREATE DATABASE ${name} OWNER cuponera TEMPLATE empty_${kind} STRATEGY FILE_COPY`,
+      )
       return name
     },
+    drop: (database) => administer(`DROP DATABASE ${database} WITH (FORCE)`),
     async stop() {
       administrator.destroy()
       await server.stop()

@@ -25,8 +25,8 @@ const nobody = 65534
 export type Postgres = {
   /** The directory of its Unix socket. */
   socket: string
-  /** The address of one of its databases. */
-  url(database: string): string
+  /** The address of one of its databases: for the ordinary role that owns them, or for the superuser. */
+  url(database: string, role?: 'cuponera' | 'postgres'): string
   /** Kill every process of it at once, as a power cut would. */
   kill(): Promise<void>
   /** Start it again after `kill`. */
@@ -95,7 +95,8 @@ export async function startPostgres(extra: Record<string, string> = {}): Promise
   ]
   const [first = '', ...rest] = run(
     'initdb',
-    ...['-D', data, '-U', 'cuponera', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
+    ...['-D', data, '-U', 'postgres', '--auth-local=trust', '--auth-host=scram-sha-256'],
+    ...['--encoding=UTF8', '--locale=C', '--no-sync'],
   )
   const made = spawnSync(first, rest, { encoding: 'utf8' })
   if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`)
@@ -126,7 +127,8 @@ export async function startPostgres(extra: Record<string, string> = {}): Promise
   await start()
   return {
     socket: home,
-    url: (database) => `postgres://cuponera@/${database}?host=${encodeURIComponent(home)}`,
+    url: (database, role = 'cuponera') =>
+      `postgres://${role}@/${database}?host=${encodeURIComponent(home)}`,
     kill: () => end('SIGKILL'),
     start,
     async stop() {

@@ -33,8 +33,6 @@ const session = [
   'SET tcp_keepalives_interval = 2',
   'SET tcp_keepalives_count = 2',
   'SET idle_in_transaction_session_timeout = 10000',
-  // A deadlock is found soon; its operation runs again.
-  'SET deadlock_timeout = 100',
 ]
 
 /** SQLSTATE of a server that goes away, and those of the class "connection exception". */
