@@ -102,7 +102,7 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
       alone = false
       for (const listener of exposing) listener()
       if (merchants.admission() === 'let-in') log.warn('management.closed', { hint })
-      await settle(parts, merchants, async (tx) => tx.facts.pin('exposed', '1'))
+      await settle(parts, merchants, async (tx) => void (await tx.facts.pin('exposed', '1')))
     },
     state: () => stateOf(merchants),
     commands: {

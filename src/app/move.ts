@@ -41,7 +41,10 @@ type Facts = Database<Pick<Stores, 'facts'>>
 
 /** Close the service for good: it does not run from this database until `moveBack`. Durable when this returns. */
 export function closeForMove(database: Facts, now: number): Promise<void> {
-  return database.transact({ roots: ['instance'] }, (tx) => tx.facts.pin('moved', String(now)))
+  return database.transact(
+    { roots: ['instance'] },
+    async (tx) => void (await tx.facts.pin('moved', String(now))),
+  )
 }
 
 /**

@@ -16,7 +16,7 @@ import type { Config } from './config.ts'
 import { databasePath, lockDataDir, openDatabase, openDataDir } from './data.ts'
 import { type Disk, type StatFs, watchDisk } from './disk.ts'
 import { type LoadedKeys, loadKeyring } from './keyring.ts'
-import { pinKeys, settleCardKey } from './keys.ts'
+import { hasPins, pinKeys, settleCardKey } from './keys.ts'
 import type { Stores } from './stores.ts'
 import { loadCertificate } from './tls.ts'
 
@@ -49,7 +49,7 @@ export type Runtime = {
   steady: () => number
 }
 
-/** Open directory, lock, keys, certificate, signatures, database and disk, in this order. `opened` closes them. */
+/** Open directory, lock, keys, certificate, database, signatures and disk, in this order. `opened` closes them. */
 export async function openRuntime(
   config: Config,
   log: Log,
@@ -61,19 +61,19 @@ export async function openRuntime(
   opened.defer(() => lock.release())
   // Before the keys and the database are read: a crash may have left half of an arrival.
   if (adoptArrival(dataDir)) log.info('move.arrived')
-  const keys = loadKeyring(
-    config,
-    config.databaseUrl !== null || !existsSync(databasePath(dataDir)),
-  )
+  const shared = config.databaseUrl !== null
+  const before = shared ? null : loadKeyring(config, !existsSync(databasePath(dataDir)))
   // Before the database: a start that fails on a setting has not migrated an older file.
   const certificate = await loadCertificate(config, log)
-  const schnorr = openSchnorr()
-  const signer = createSigner(schnorr, keys.managerSecret)
   const metrics = createMetrics()
   const { database, server: databaseServer } = await openDatabase(config, log, metrics)
   opened.defer(() => database.close())
+  // A new node makes no keys for a database that has some, and only the database on a server can tell.
+  const keys = before ?? loadKeyring(config, !(await hasPins(database)))
+  const schnorr = openSchnorr()
+  const signer = createSigner(schnorr, keys.managerSecret)
   await pinKeys(database, keys, signer.pubkey)
-  const cardMasterKey = await settleCardKey(database, keys, dataDir)
+  const cardMasterKey = await settleCardKey(database, keys, { dataDir, shared })
   const jobs = createJobs(database)
   const disk = await watchDisk({ dataDir, floor: config.diskFloor, statFs, jobs, log })
   opened.defer(() => disk.stop())

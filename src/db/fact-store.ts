@@ -27,9 +27,10 @@ export function createFactStore(sql: Sql) {
       return (await find.get(name))?.value ?? null
     },
 
-    /** Store a fact that never changes. A stored one stays. */
-    async pin(name: FactName, value: string): Promise<void> {
+    /** Store a fact that never changes. A stored one stays; the result is the value that stands. */
+    async pin(name: FactName, value: string): Promise<string> {
       insert.run(name, value)
+      return (await find.get(name))?.value ?? value
     },
 
     /** Delete a fact that is over. */

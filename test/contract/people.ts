@@ -274,7 +274,8 @@ export function facts(it: It<CouponTx>): void {
       stores.write((tx) => tx.facts.pin('manager', key(1))),
       stores.write((tx) => tx.facts.pin('store-key', 'ñ')),
     ])
-    await stores.write((tx) => tx.facts.pin('manager', key(2)))
+    expect(await stores.write((tx) => tx.facts.pin('manager', key(2)))).toBe(key(1))
+    expect(await stores.write((tx) => tx.facts.pin('exposed', '1'))).toBe('1')
     await stores.read(async (tx) => {
       expect(await tx.facts.find('manager')).toBe(key(1))
       expect(await tx.facts.find('store-key')).toBe('ñ')

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { Refusal } from '../../../base/refusal.ts'
 import type { NostrEvent } from '../../../nostr/event.ts'
@@ -160,7 +161,7 @@ async function takeIn(
   // With keys that may be on the tag already, old taps would pass again from counter zero.
   const mayHaveCounted = version > next || (await tx.facts.find('restored')) !== null
   if (mayHaveCounted && tag.ctr === undefined) throw new Refusal('card-counter-unknown')
-  await tx.facts.pin('card-key', cards.keyFingerprint)
+  assert.equal(await tx.facts.pin('card-key', cards.keyFingerprint), cards.keyFingerprint)
   const design = tag.design ?? designNamed('Cuponera')
   const at = cards.now()
   const uuid = cards.newId()
