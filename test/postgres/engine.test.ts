@@ -1,5 +1,6 @@
 /** The promises of the port, on PostgreSQL. */
 import { afterAll } from 'bun:test'
+import { systemClock } from '../../src/base/clock.ts'
 import { PostgresEngine } from '../../src/db/postgres/engine.ts'
 import { createNotes } from '../contract/notes.ts'
 import { describeEngine, type EngineUnderTest } from '../contract/port.ts'
@@ -14,7 +15,7 @@ async function open(): Promise<EngineUnderTest> {
   await other.send('CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL)', [])
   const database = new PostgresEngine({
     url: databases.server.url(name),
-    now: () => 1_800_000_000,
+    now: systemClock,
     stores: createNotes,
   })
   return {

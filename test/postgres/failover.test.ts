@@ -2,6 +2,7 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
+import { systemClock } from '../../src/base/clock.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import { PostgresEngine } from '../../src/db/postgres/engine.ts'
 import type { Sql } from '../../src/db/sql.ts'
@@ -90,8 +91,7 @@ async function open(count: number, through = async (url: string) => url) {
   const url = await through(databases.server.url(name))
   const opened = Array.from(
     { length: count },
-    () =>
-      new PostgresEngine({ url, now: () => 1_800_000_000, stores: createCounting, connections: 8 }),
+    () => new PostgresEngine({ url, now: systemClock, stores: createCounting, connections: 8 }),
   )
   engines.push(...opened)
   return { name, engines: opened }

@@ -1,5 +1,6 @@
 /** Roots as locks: operations with a common root wait for each other, whichever its kind. */
 import { afterAll, expect, test } from 'bun:test'
+import { systemClock } from '../../src/base/clock.ts'
 import { PostgresEngine } from '../../src/db/postgres/engine.ts'
 import type { Root } from '../../src/db/roots.ts'
 import type { Sql } from '../../src/db/sql.ts'
@@ -53,7 +54,7 @@ for (const [text, params] of rows) await setUp.send(text, params as never)
 type Counting = { add(): Promise<void>; total(): Promise<number> }
 const engine = new PostgresEngine<Counting>({
   url: databases.server.url(name),
-  now: () => 1_800_000_000,
+  now: systemClock,
   stores(sql: Sql) {
     const read = sql.query<{ n: number }, []>('SELECT n FROM counter')
     const write = sql.query<null, [number]>('UPDATE counter SET n = ?')

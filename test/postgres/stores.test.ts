@@ -1,9 +1,9 @@
 /** The contract of every store, on PostgreSQL. */
 import { afterAll } from 'bun:test'
+import { systemClock } from '../../src/base/clock.ts'
 import { counterTables } from '../../src/db/counters.ts'
 import { StatementFailed } from '../../src/db/postgres/connection.ts'
 import { PostgresEngine } from '../../src/db/postgres/engine.ts'
-import { at } from '../contract/fixtures.ts'
 import { describeStores } from '../contract/stores.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 
@@ -26,6 +26,6 @@ describeStores({
     return last
   },
   open: (_kind, name, stores) =>
-    new PostgresEngine({ url: databases.server.url(name), now: () => at, stores }),
+    new PostgresEngine({ url: databases.server.url(name), now: systemClock, stores }),
   refusedRow: (cause) => cause instanceof StatementFailed && cause.code.startsWith('23'),
 })
