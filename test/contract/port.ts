@@ -17,7 +17,7 @@ export type EngineUnderTest = {
   database: Database<Notes> & Leases
   /** The notes that another connection sees now: the committed ones. */
   peek(name: string): string | null | Promise<string | null>
-  /** Finish waiting operations and close the file. */
+  /** Finish waiting operations and close the database. `peek` goes on. */
   close(): Promise<void>
 }
 
@@ -64,10 +64,14 @@ function frame<One extends EngineUnderTest | Promise<EngineUnderTest>>(
   }
 }
 
-/** The promises of `database.ts` as tests: every engine must pass them. */
+/**
+ * The promises of `database.ts` as tests: every engine must pass them. `sideBySide` are the operations, of few rows and of
+ * many, that it runs at once: those behind them wait.
+ */
 export function describeEngine(
   engine: string,
   open: () => EngineUnderTest | Promise<EngineUnderTest>,
+  sideBySide = { light: 0, heavy: 0 },
 ): void {
   const { it, start } = frame(engine, open)
 
@@ -350,6 +354,58 @@ export function describeEngine(
     await Promise.all(Array.from({ length: 100 }, increment))
     expect(await peek('counter')).toBe('100')
   })
+
+  it('waiting operations are bounded: beyond the bound they are refused as overloaded, and the rest is done', async () => {
+    const { database } = await start()
+    const settled = await Promise.allSettled(
+      Array.from({ length: limits.queueMax + sideBySide.light + 50 }, (_, at) =>
+        database.transact({ roots: 'none' }, async () => at),
+      ),
+    )
+    const refused = settled.filter((one) => one.status === 'rejected')
+    expect(refused.length).toBe(50)
+    for (const { reason } of refused) {
+      expect(reason).toBeInstanceOf(Refusal)
+      expect(reason.code).toBe('overloaded')
+      expect(reason.detail.retryAfter).toBeGreaterThan(0)
+    }
+    expect(await database.transact({ roots: 'none' }, async () => 'again')).toBe('again')
+  })
+
+  it('heavy operations wait in their own bounded lane, and closing finishes them', async () => {
+    const { database, peek, close } = await open()
+    const taken = limits.heavyQueueMax + sideBySide.heavy
+    const names = Array.from({ length: taken + 5 }, (_, at) => `heavy ${at}`)
+    const settling = Promise.allSettled(names.map((name) => writeMany(database, name)))
+    const light = database.transact({ roots: 'none' }, (tx) => tx.put('light', '1'))
+    await close()
+    await light
+    const settled = await settling
+    const refused = settled.filter((one) => one.status === 'rejected')
+    expect(refused.map(({ reason }) => reason.code)).toEqual(Array(5).fill('overloaded'))
+    for (const { reason } of refused) expect(reason.detail.retryAfter).toBeGreaterThan(0)
+    const values = await Promise.all(names.map(peek))
+    expect(values.map((value) => value === '1')).toEqual(names.map((_, at) => at < taken))
+    expect(await peek('light')).toBe('1')
+  })
+
+  it('closing finishes waiting operations and refuses later ones', async () => {
+    const { database, peek, close } = await open()
+    const waiting = Array.from({ length: 2 * limits.batchMax }, (_, at) =>
+      database.transact({ roots: 'none' }, (tx) => tx.put(`waiting ${at}`, '1')),
+    )
+    const closing = close()
+    const late = database
+      .transact({ roots: 'none' }, (tx) => tx.put('late', '1'))
+      .catch((cause: unknown) => cause)
+    await closing
+    const ends = ['waiting 0', `waiting ${waiting.length - 1}`, 'late']
+    expect(await Promise.all(ends.map(peek))).toEqual(['1', '1', null])
+    await Promise.all(waiting)
+    const refusal = await late
+    expect(refusal).toBeInstanceOf(Refusal)
+    expect((refusal as Refusal).code).toBe('shutting-down')
+  })
 }
 
 /** The promises of an engine that runs one operation after the other. */
@@ -406,23 +462,6 @@ export function describeSerialEngine(engine: string, open: () => SerialEngineUnd
     expect(peek('a')).toBe('3')
   })
 
-  it('waiting operations are bounded: beyond the bound they are refused as overloaded, and the rest is done', async () => {
-    const { database } = start()
-    const settled = await Promise.allSettled(
-      Array.from({ length: limits.queueMax + 50 }, (_, at) =>
-        database.transact({ roots: 'none' }, async () => at),
-      ),
-    )
-    const refused = settled.filter((one) => one.status === 'rejected')
-    expect(refused.length).toBe(50)
-    for (const { reason } of refused) {
-      expect(reason).toBeInstanceOf(Refusal)
-      expect(reason.code).toBe('overloaded')
-      expect(reason.detail.retryAfter).toBeGreaterThan(0)
-    }
-    expect(await database.transact({ roots: 'none' }, async () => 'again')).toBe('again')
-  })
-
   it('an operation behind many heavy ones is answered before the second of them commits', async () => {
     const { database, peek } = start()
     const heavy = Array.from({ length: 20 }, (_, at) => writeMany(database, `heavy ${at}`))
@@ -432,39 +471,5 @@ export function describeSerialEngine(engine: string, open: () => SerialEngineUnd
     expect([peek('light'), second]).toEqual(['1', null])
     await Promise.all(heavy)
     expect(heavy.every((_, at) => peek(`heavy ${at}`) === '1')).toBe(true)
-  })
-
-  it('heavy operations wait in their own bounded lane, and closing finishes them', async () => {
-    const { database, peek, close } = open()
-    const names = Array.from({ length: limits.heavyQueueMax + 5 }, (_, at) => `heavy ${at}`)
-    const settling = Promise.allSettled(names.map((name) => writeMany(database, name)))
-    const light = database.transact({ roots: 'none' }, (tx) => tx.put('light', '1'))
-    await close()
-    await light
-    const settled = await settling
-    const refused = settled.filter((one) => one.status === 'rejected')
-    expect(refused.map(({ reason }) => reason.code)).toEqual(Array(5).fill('overloaded'))
-    for (const { reason } of refused) expect(reason.detail.retryAfter).toBeGreaterThan(0)
-    const written = names.filter((name) => peek(name) === '1')
-    expect(written).toEqual(names.slice(0, limits.heavyQueueMax))
-    expect(peek('light')).toBe('1')
-  })
-
-  it('closing finishes waiting operations and refuses later ones', async () => {
-    const { database, peek, close } = open()
-    const waiting = Array.from({ length: 2 * limits.batchMax }, (_, at) =>
-      database.transact({ roots: 'none' }, (tx) => tx.put(`waiting ${at}`, '1')),
-    )
-    const closing = close()
-    const late = database
-      .transact({ roots: 'none' }, (tx) => tx.put('late', '1'))
-      .catch((cause: unknown) => cause)
-    await Promise.all(waiting)
-    const refusal = await late
-    await closing
-    expect(refusal).toBeInstanceOf(Refusal)
-    expect((refusal as Refusal).code).toBe('shutting-down')
-    expect([peek('waiting 0'), peek(`waiting ${waiting.length - 1}`)]).toEqual(['1', '1'])
-    expect(peek('late')).toBeNull()
   })
 }

@@ -9,6 +9,8 @@ import { openDatabases } from '../support/postgres-databases.ts'
 const databases = await openDatabases()
 afterAll(() => databases.stop())
 
+const connections = 8
+
 async function open(): Promise<EngineUnderTest> {
   const name = await databases.create('coupons')
   const other = await databases.connect(name)
@@ -17,6 +19,7 @@ async function open(): Promise<EngineUnderTest> {
     url: databases.server.url(name),
     now: systemClock,
     stores: createNotes,
+    connections,
   })
   return {
     database,
@@ -24,11 +27,8 @@ async function open(): Promise<EngineUnderTest> {
       const { rows } = await other.send('SELECT value FROM notes WHERE name = $1', [wanted])
       return (rows[0]?.value as string | undefined) ?? null
     },
-    async close() {
-      await database.close()
-      await other.end()
-    },
+    close: () => database.close(),
   }
 }
 
-describeEngine('PostgreSQL', open)
+describeEngine('PostgreSQL', open, { light: connections, heavy: connections / 4 })
