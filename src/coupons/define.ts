@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
+import type { Root } from '../db/roots.ts'
 import type { Caller } from '../session/caller.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
 import {
@@ -47,6 +48,7 @@ export function define(
       const bytes = Buffer.byteLength(body) * (repeat ? 2 : 1)
       await service.charge(tx, caller.pubkey, { bytes })
       service.requireDisk()
+      await tx.lock(...imageRoots(input))
       await tx.definitions.insert(id, caller.pubkey, input, now)
       await settlePictures(tx, caller, [input.picture], now)
       tx.afterCommit(() => reportChange(service, caller, id, now))
@@ -85,6 +87,7 @@ export function edit(service: CouponService, caller: Caller, id: string, fields:
       })
       service.requireDisk()
     }
+    if (edited.image !== definition.image) await tx.lock(...imageRoots(definition, edited))
     await tx.definitions.update(edited, revised)
     if (repictured) {
       await settlePictures(tx, caller, [definition.picture, edited.picture], now)
@@ -106,6 +109,7 @@ export function remove(service: CouponService, caller: Caller, id: string) {
     const definition = await ownDefinition(tx, caller, id)
     if (definition.issued === 0) {
       if (definition.picture !== null) await tx.lock({ merchant: caller.pubkey })
+      await tx.lock(...imageRoots(definition))
       await tx.definitions.delete(definition.rowId)
       await settlePictures(tx, caller, [definition.picture], now)
       return { deleted: true, archived: false }
@@ -113,6 +117,11 @@ export function remove(service: CouponService, caller: Caller, id: string) {
     await tx.definitions.update(apply(definition, { archived: true }, now), false)
     return { deleted: false, archived: true }
   })
+}
+
+/** The roots of the images that terms name. */
+function imageRoots(...terms: Pick<Terms, 'image'>[]): Root[] {
+  return terms.flatMap(({ image }) => (image === null ? [] : [{ image }]))
 }
 
 /** Tell the owner's live streams that a definition changed. */

@@ -41,6 +41,8 @@ export type Root =
   | { balance: string; token: string }
   /** Growth of a merchant by day, where there are quotas. */
   | { quota: string }
+  /** The URL of a picture that definitions name, so that its row stays as long as one of them does. */
+  | { image: string }
   /** Events of an author in the embedded relay. */
   | { author: string }
 
@@ -71,7 +73,8 @@ const order: Record<Kind, number> = {
   invoice: 14,
   balance: 15,
   quota: 16,
-  author: 17,
+  image: 17,
+  author: 18,
 }
 
 /** The place of a root's kind in the order of locking. */

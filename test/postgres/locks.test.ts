@@ -118,6 +118,7 @@ const common: Record<string, Root[]> = {
   invoice: [{ invoice: 'aa' }],
   balance: [{ balance: 'aa', token: 'ARS' }],
   quota: [{ quota: 'aa' }],
+  'the URL of an image': [{ image: 'https://example.com/a.png' }],
   author: [{ author: 'aa' }],
 }
 for (const [kind, roots] of Object.entries(common)) {

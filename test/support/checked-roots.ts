@@ -77,6 +77,7 @@ const rules: Rule[] = [
     needs: key('merchant', 'ROW.owner'),
   })),
   { on: 'DELETE ON pictures', needs: `'instance'` },
+  ...all('images').map((on) => ({ on, needs: `'image ' || ROW.url` })),
   ...all('setup_code').map((on) => ({ on, needs: `'roster'` })),
   ...all('merchants').map((on) => ({ on, needs: `'roster', 'instance'` })),
   { on: 'INSERT ON merchant_days', needs: key('quota', 'ROW.owner') },

@@ -64,6 +64,7 @@ const locksOf: { [Kind in Exclude<KeyOf<Root>, 'mode' | 'token'>]: (root: never)
     ofKey('balance', `${token} ${balance}`),
   ],
   quota: ({ quota }: Extract<Root, { quota: string }>) => [ofKey('quota', quota)],
+  image: ({ image }: Extract<Root, { image: string }>) => [ofKey('image', image)],
   author: ({ author }: Extract<Root, { author: string }>) => [ofKey('author', author)],
 }
 
