@@ -41,6 +41,21 @@ export const processLimits = {
   databaseConnections: 32,
   /** A server that owes an answer for so long is given up: a commit without its standby waits for ever. */
   databaseAnswerSeconds: 10,
+  /** An operation or a read that awaits something else than the database for so long is given up. */
+  databaseStalledSeconds: 5,
+  /** Longest wait for a connection of the node. Then the answer is 503: the server is slow or away. */
+  databaseQueueSeconds: 30,
+  /** A connection that was idle for so long is asked whether it lives before it is used, and has so long to answer. */
+  databaseIdleSeconds: 3,
+  databasePingSeconds: 2,
+  /** Lost commits whose fate is asked for at the same time. */
+  databaseSettlementsMax: 8,
+  /** A node asks its session of leases this often, and gives them up after so long without an answer. */
+  leaseBeatSeconds: 2,
+  leaseSilenceSeconds: 5,
+  /** Closing waits this long for operations, and then for the farewell of a connection. */
+  databaseCloseSeconds: 8,
+  databaseFarewellSeconds: 1,
   /** Changes of counters, or marks of commits, in one statement of the upkeep. */
   foldedCountersMax: 5000,
   /** The mark of a commit stays for so long: much longer than anybody asks for its fate. */

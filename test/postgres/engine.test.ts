@@ -31,4 +31,5 @@ async function open(): Promise<EngineUnderTest> {
   }
 }
 
-describeEngine('PostgreSQL', open, { light: connections, heavy: connections / 4 })
+// One connection is for reads alone.
+describeEngine('PostgreSQL', open, { light: connections - 1, heavy: connections / 4 })

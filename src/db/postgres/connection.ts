@@ -1,4 +1,5 @@
 import { Client, type ClientConfig, DatabaseError, types } from 'pg'
+import { limits } from '../../base/limits.ts'
 import type { SqlValue } from '../sql.ts'
 
 /** A statement that the server refused: the connection and its transaction are as the server says. */
@@ -24,16 +25,6 @@ export type Result = {
   /** The word of the server for what it did: COMMIT of a failed transaction does a ROLLBACK. */
   command: string
 }
-
-/** Settings of every session. */
-const session = [
-  "SET application_name = 'cuponera'",
-  // The server ends the transaction of a node that went away without a word.
-  'SET tcp_keepalives_idle = 5',
-  'SET tcp_keepalives_interval = 2',
-  'SET tcp_keepalives_count = 2',
-  'SET idle_in_transaction_session_timeout = 10000',
-]
 
 /** SQLSTATE of a server that goes away, and those of the class "connection exception". */
 const gone = /^(08|57P0)/
@@ -78,16 +69,27 @@ function parseInteger(text: string): number {
 export class Connection {
   readonly #client: Client
   #open = true
+  #silent = false
   #under = 0
   /** Seconds of `performance.now` since when the server owes an answer; null while it owes none. */
   #waitingSince: number | null = null
   #warned = false
   readonly #names = new Map<string, string>()
   readonly #onEnd: () => void
+  readonly #watch: ReturnType<typeof setInterval>
 
-  private constructor(client: Client, onEnd: () => void) {
+  private constructor(client: Client, onEnd: () => void, silenceMs: number) {
     this.#client = client
     this.#onEnd = onEnd
+    // A server that owes an answer for too long is given up: without its standby a commit waits for ever.
+    const endSilent = () => {
+      if (this.#waitingMs > silenceMs) this.#giveUp()
+    }
+    // Answers that came while this process was busy are read first.
+    this.#watch = setInterval(() => {
+      if (this.#waitingMs > silenceMs) setImmediate(endSilent)
+    }, 500)
+    this.#watch.unref()
     // A notice of class 01 at COMMIT says that a standby was not waited for.
     client.on('notice', ({ code }) => {
       if (code === '01000') this.#warned = true
@@ -96,11 +98,12 @@ export class Connection {
     client.on('end', () => this.#ended())
   }
 
-  /** Open a connection. Rejects after `timeoutMs` without an answer. */
+  /** Open a connection. Rejects after `timeoutMs`. It ends when an answer takes longer than `silenceMs`. */
   static async open(
     config: ClientConfig,
     timeoutMs: number,
     onEnd: () => void,
+    silenceMs = limits.databaseAnswerSeconds * 1000,
   ): Promise<Connection> {
     const client = new Client({
       ...config,
@@ -109,10 +112,9 @@ export class Connection {
       connectionTimeoutMillis: timeoutMs,
       types: { getTypeParser: parserOf },
     } as ClientConfig)
-    const connection = new Connection(client, onEnd)
+    const connection = new Connection(client, onEnd, silenceMs)
     try {
       await client.connect()
-      await Promise.all(session.map((text) => connection.send(text, [])))
     } catch (cause) {
       connection.destroy()
       throw new ConnectionLost(cause instanceof Error ? cause.message : String(cause))
@@ -124,9 +126,9 @@ export class Connection {
     return this.#open
   }
 
-  /** Milliseconds for which the server has owed an answer. */
-  get waitingMs(): number {
-    return this.#waitingSince === null ? 0 : performance.now() - this.#waitingSince
+  /** True if it was ended because the server owed an answer for too long. */
+  get silent(): boolean {
+    return this.#silent
   }
 
   /** True once after the server warned that a commit is not where it should be. */
@@ -156,10 +158,26 @@ export class Connection {
     }
   }
 
-  /** End it properly; statements under way are answered first. */
+  /** False, and the connection ends, if the server says nothing within `ms`. */
+  async answers(ms: number): Promise<boolean> {
+    const timer = setTimeout(() => this.#giveUp(), ms)
+    try {
+      await this.send('SELECT 1', [])
+      return this.#open
+    } catch {
+      this.destroy()
+      return false
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** End it properly; statements under way are answered first. On a dead network it ends all the same. */
   async end(): Promise<void> {
     this.#open = false
-    await this.#client.end()
+    clearInterval(this.#watch)
+    const timer = setTimeout(() => this.destroy(), limits.databaseFarewellSeconds * 1000)
+    await this.#client.end().finally(() => clearTimeout(timer))
   }
 
   /** End it at once. Whatever is under way is lost. */
@@ -170,9 +188,20 @@ export class Connection {
     stream.destroy()
   }
 
+  /** Milliseconds for which the server has owed an answer. */
+  get #waitingMs(): number {
+    return this.#waitingSince === null ? 0 : performance.now() - this.#waitingSince
+  }
+
+  #giveUp(): void {
+    this.#silent = true
+    this.destroy()
+  }
+
   #ended(): void {
     if (!this.#open) return
     this.#open = false
+    clearInterval(this.#watch)
     this.#onEnd()
   }
 

@@ -6,9 +6,14 @@ import type { Root } from '../roots.ts'
 import type { Sql } from '../sql.ts'
 import { type Connection, ConnectionLost, StatementFailed } from './connection.ts'
 import { foldCounters } from './counters.ts'
+import type { ServerFacts } from './durability.ts'
 import { Leasing } from './leases.ts'
 import { locksFor } from './locks.ts'
-import { Pool, type Session } from './pool.ts'
+import { closing, Pool } from './pool.ts'
+import { retried, stoppedByOther } from './retry.ts'
+import { Servers } from './servers.ts'
+import { type OpenTransaction, type Session, StalledOperation } from './session.ts'
+import { CommitUnknown, Settlement } from './settlement.ts'
 import { createSql } from './statements.ts'
 
 /** Events of the engine for the metrics. */
@@ -27,11 +32,6 @@ export type PostgresOptions<Tx> = {
   connections?: number
 }
 
-/** SQLSTATE of an operation that another one stopped: it runs again, as often as it takes within bounds. */
-const stoppedByOther = new Set(['40001', '40P01', '55P03'])
-/** A unique key that another operation took at the same moment: the operation runs again and finds the row. */
-const keyTaken = '23505'
-
 /** The operation as one caller asked for it. */
 type Work<Tx> = {
   roots: readonly Root[]
@@ -42,14 +42,22 @@ type Work<Tx> = {
 /** The end of an operation whose transaction has ended as it should. */
 type Outcome = { effects: (() => void)[] } & ({ value: unknown } | { refused: unknown })
 
+/** An outcome that stands, or with the id of its commit where the answer to that got lost. */
+type Attempt = { outcome: Outcome; lost: string | null }
+
 /**
  * The engine for several nodes: each operation is a transaction at READ COMMITTED on a connection of its own. It
  * locks its roots first, so that operations behave as if they ran one after the other.
  */
 export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   readonly #options: PostgresOptions<Tx>
+  readonly #servers: Servers
   readonly #pool: Pool<Tx>
   readonly #leasing: Leasing
+  readonly #settlement: Settlement
+  /** Operations and reads that were begun and not answered. */
+  #running = 0
+  #idle: (() => void) | null = null
   #closed = false
   /** The clock of the server (Unix seconds) when our steady clock began. */
   #serverBeganAt = Number.NEGATIVE_INFINITY
@@ -61,15 +69,25 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
 
   constructor(options: PostgresOptions<Tx>) {
     this.#options = options
-    const most = options.connections ?? limits.databaseConnections
-    this.#pool = new Pool(options.url, {
-      most,
+    const onClock = (clock: number) => {
+      this.#serverBeganAt = clock - performance.now() / 1000
+    }
+    this.#servers = new Servers(options.url, onClock)
+    this.#pool = new Pool({
+      most: options.connections ?? limits.databaseConnections,
+      servers: this.#servers,
       stores: (transaction) => options.stores(createSql(transaction)),
-      onClock: (clock) => {
-        this.#serverBeganAt = clock - performance.now() / 1000
-      },
     })
-    this.#leasing = new Leasing(() => this.#pool.connect())
+    this.#leasing = new Leasing(
+      (onEnd) => this.#servers.connect(onEnd, limits.leaseSilenceSeconds),
+      onClock,
+    )
+    this.#settlement = new Settlement(() => this.#servers.connect())
+  }
+
+  /** The server of the newest connection. Null before the first one. */
+  get server(): ServerFacts | null {
+    return this.#servers.facts
   }
 
   /** True while our clock is behind that of the server, which goes on between two looks at it. */
@@ -85,38 +103,35 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     { roots, first, rows = 1 }: Plan<Tx>,
     operation: (tx: Tx & AfterCommit & Locking) => Promise<T>,
   ): Promise<T> {
-    if (this.#closed) throw new Refusal('shutting-down', { retryAfter: 5 })
-    if (this.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
+    if (!this.#closed && this.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
     const work = { roots: roots === 'none' ? [] : roots, first, operation }
     const started = performance.now()
     const lane = rows > limits.lightRowsMax ? 'heavy' : 'light'
-    const outcome = await this.#retried(() =>
-      this.#pool.use(lane, (session) => this.#run(session, work)),
-    )
-    for (const effect of outcome.effects) this.#do(effect)
-    if ('refused' in outcome) throw outcome.refused
-    this.#options.events?.committed(1, (performance.now() - started) / 1000)
-    return outcome.value as T
+    return this.#answered(async () => {
+      const outcome = await this.#retried(async () => {
+        const { outcome, lost } = await this.#pool.use(lane, (session) => this.#run(session, work))
+        // Its connection has gone: the question waits outside of the pool.
+        if (lost !== null && !(await this.#settlement.stands(lost))) {
+          throw new ConnectionLost('the commit got lost')
+        }
+        return outcome
+      })
+      for (const effect of outcome.effects) this.#do(effect)
+      if ('refused' in outcome) throw outcome.refused
+      this.#options.events?.committed(1, (performance.now() - started) / 1000)
+      return outcome.value as T
+    })
   }
 
   async snapshot<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#retried(() =>
-      this.#pool.use('light', async (session) => {
-        session.begin('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-        try {
-          const result = await query(session.tx)
-          await session.settle()
-          return result
-        } finally {
-          session.finish()
-        }
-      }),
-    )
+    const read = (session: Session<Tx>) => this.#read(session, query)
+    return this.#answered(() => this.#retried(() => this.#pool.use('read', read)))
   }
 
   /** Run statements outside of an operation, on a connection of their own. */
   async administer<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await this.#pool.connect()
+    if (this.#closed) throw closing()
+    const connection = await this.#servers.connect()
     try {
       return await run(connection)
     } finally {
@@ -125,13 +140,17 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   }
 
   async lease(name: string): Promise<Lease | null> {
+    if (this.#closed) throw closing()
     return this.#leasing.lease(name)
   }
 
+  /** Finish the operations, for a while, and close every connection. An operation that is left fails. */
   async close(): Promise<void> {
     this.#closed = true
-    await this.#pool.close()
-    await this.#leasing.close()
+    await this.#finished(limits.databaseCloseSeconds)
+    this.#settlement.stop()
+    await Promise.all([this.#pool.close(), this.#leasing.close()])
+    await this.#finished(limits.databaseFarewellSeconds)
   }
 
   async #fold(): Promise<boolean> {
@@ -159,114 +178,93 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     }
   }
 
-  /** Run again what others stopped and what a lost connection took along, for a while. */
-  async #retried<T>(run: () => Promise<T>): Promise<T> {
-    const end = performance.now() + limits.databasePatienceSeconds * 1000
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await run()
-      } catch (cause) {
-        if (!isOfDatabase(cause)) throw cause
-        if (performance.now() > end || !mayRunAgain(cause, attempt)) {
-          this.#options.events?.failed(cause, 1)
-          throw cause instanceof ConnectionLost ? unavailable() : cause
-        }
-        await Bun.sleep(Math.random() * Math.min(2 ** attempt, limits.databaseRetryMsMax))
-      }
+  async #answered<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw closing()
+    this.#running++
+    try {
+      return await run()
+    } finally {
+      if (--this.#running === 0) this.#idle?.()
     }
   }
 
-  /** Run the operation in a transaction and end it. Rejects if none of it stands, or if nobody knows. */
-  async #run(session: Session<Tx>, { roots, first, operation }: Work<Tx>): Promise<Outcome> {
-    const effects: (() => void)[] = []
-    const lock = (more: readonly Root[]) => {
-      for (const { text, params } of locksFor(more)) session.transaction.post(text, params)
+  async #finished(seconds: number): Promise<void> {
+    if (this.#running === 0) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, seconds * 1000)
+      this.#idle = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  /** Run again what others stopped and what a lost connection took along. Tell the faults that are left. */
+  async #retried<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await retried(run, () => this.#closed)
+    } catch (cause) {
+      if (!isOfEngine(cause)) throw cause
+      this.#options.events?.failed(cause, 1)
+      throw answerTo(cause)
     }
+  }
+
+  async #read<T>(session: Session<Tx>, query: (tx: Tx) => Promise<T>): Promise<T> {
+    const transaction = session.begin('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    const result = await transaction.run(() => query(session.tx))
+    await transaction.settle()
+    return result
+  }
+
+  /** Run the operation in a transaction and end it. Rejects if none of it stands. */
+  async #run(session: Session<Tx>, { roots, first, operation }: Work<Tx>): Promise<Attempt> {
+    const effects: (() => void)[] = []
+    const transaction = session.begin('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
     const tx = {
       ...session.tx,
       afterCommit: (effect: () => void) => void effects.push(effect),
       async lock(...more: Root[]) {
-        lock(more)
+        lock(transaction.running, more)
       },
     }
-    session.begin('BEGIN')
-    lock(roots)
+    lock(transaction, roots)
     let kept: number | null = null
+    let outcome: Outcome
     try {
       if (first) {
-        await first(tx)
+        await transaction.run(() => first(tx))
         kept = effects.length
-        session.transaction.post('SAVEPOINT operation', [])
+        transaction.savepoint()
       }
-      const value = await operation(tx)
-      await this.#commit(session)
-      return { value, effects }
+      outcome = { value: await transaction.run(() => operation(tx)), effects }
     } catch (cause) {
-      const failure = session.failureOf(cause)
-      if (failure !== cause || isOfDatabase(failure)) {
-        session.finish()
-        throw failure
-      }
-      if (kept === null) {
-        session.finish()
-        return { refused: cause, effects: [] }
-      }
-      await session.undo()
-      await this.#commit(session)
-      return { refused: cause, effects: effects.slice(0, kept) }
+      // Of a broken transaction the first failure is the cause, whatever the operation made of it.
+      const failure = transaction.failure ?? cause
+      if (failure !== cause || isOfEngine(failure)) throw failure
+      if (kept === null) return { outcome: { refused: cause, effects: [] }, lost: null }
+      await transaction.undo()
+      outcome = { refused: cause, effects: effects.slice(0, kept) }
     }
-  }
-
-  /** Commit. Where the connection ends with the commit under way, its fate is settled on another one. */
-  async #commit(session: Session<Tx>): Promise<void> {
     const id = Bun.randomUUIDv7()
-    try {
-      await session.commit(id)
-    } catch (cause) {
-      if (!(cause instanceof ConnectionLost) || !session.commitSent) throw cause
-      if (!(await this.#stands(id))) throw cause
-    }
-  }
-
-  /**
-   * True if a transaction whose commit got lost stands. The fence waits for the transaction while the server still has it open,
-   * and stops it from standing later.
-   */
-  async #stands(id: string): Promise<boolean> {
-    const end = performance.now() + limits.databaseSettleSeconds * 1000
-    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
-      try {
-        const connection = await this.#pool.connect()
-        try {
-          // A write in either case: its commit reaches the standby behind the one that is asked for.
-          const { rows } = await connection.send(
-            `INSERT INTO commits (id, outcome) VALUES ($1, 'fence')
-             ON CONFLICT (id) DO UPDATE SET at = now() RETURNING outcome`,
-            [id],
-          )
-          if (connection.takeWarning())
-            throw new ConnectionLost('the fence did not reach the standby')
-          return rows[0]?.outcome === 'work'
-        } finally {
-          connection.destroy()
-        }
-      } catch (cause) {
-        if (performance.now() > end) throw cause
-        await Bun.sleep(pauseMs)
-      }
-    }
+    return { outcome, lost: (await transaction.commit(id)) ? null : id }
   }
 }
 
-function isOfDatabase(cause: unknown): cause is StatementFailed | ConnectionLost {
-  return cause instanceof StatementFailed || cause instanceof ConnectionLost
+function lock(transaction: OpenTransaction, roots: readonly Root[]): void {
+  for (const { text, params } of locksFor(roots)) transaction.post(text, params)
 }
 
-function mayRunAgain(cause: ConnectionLost | StatementFailed, attempt: number): boolean {
-  if (cause instanceof ConnectionLost) return true
-  return cause.code === keyTaken ? attempt === 1 : stoppedByOther.has(cause.code)
+function isOfEngine(cause: unknown): boolean {
+  return [StatementFailed, ConnectionLost, CommitUnknown, StalledOperation].some(
+    (kind) => cause instanceof kind,
+  )
 }
 
-function unavailable(): Refusal {
-  return new Refusal('unavailable', { retryAfter: 2 })
+/** The answer to a fault that did not pass by itself. */
+function answerTo(cause: unknown): unknown {
+  if (cause instanceof ConnectionLost || cause instanceof CommitUnknown) {
+    return new Refusal('unavailable', { retryAfter: 2 })
+  }
+  return stoppedByOther(cause) ? new Refusal('overloaded', { retryAfter: 1 }) : cause
 }

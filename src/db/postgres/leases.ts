@@ -1,68 +1,132 @@
+import { limits } from '../../base/limits.ts'
 import type { Lease } from '../database.ts'
-import type { Connection } from './connection.ts'
+import { type Connection, ConnectionLost } from './connection.ts'
+import { readClock } from './durability.ts'
+
+type State = { held: boolean }
+
+type Session = {
+  connection: Connection
+  /** The time of the last question that was answered, as `performance.now` has it. */
+  answeredAt: number
+  beat: ReturnType<typeof setInterval>
+}
 
 /**
- * The right to do a work alone, as a lock of a session of its own: the server frees it in the moment in which that
- * session ends.
+ * The right to do a work alone, as a lock of a session of its own. The server frees it when that session ends, and
+ * when its node was silent for longer than the node itself believes in it.
  */
 export class Leasing {
   readonly #connect: (onEnd: () => void) => Promise<Connection>
-  #session: Promise<Connection> | null = null
-  readonly #held = new Map<string, { held: boolean }>()
+  readonly #onClock: (clock: number) => void
+  #opening: Promise<Session> | null = null
+  #session: Session | null = null
+  readonly #states = new Map<string, State>()
+  #closed = false
 
-  constructor(connect: (onEnd: () => void) => Promise<Connection>) {
+  /** `onClock` is told the clock of the server again and again while the session is open. */
+  constructor(
+    connect: (onEnd: () => void) => Promise<Connection>,
+    onClock: (clock: number) => void,
+  ) {
     this.#connect = connect
+    this.#onClock = onClock
   }
 
   async lease(name: string): Promise<Lease | null> {
-    if (this.#held.has(name)) return null
+    if (this.#closed || this.#states.has(name)) return null
     const state = { held: false }
-    this.#held.set(name, state)
+    this.#states.set(name, state)
     try {
-      const connection = await this.#opened()
+      const { connection } = await this.#opened()
       const { rows } = await connection.send(
         'SELECT pg_try_advisory_lock(hashtextextended($1, 1)) AS taken',
         [name],
       )
       if (rows[0]?.taken !== true) {
-        this.#held.delete(name)
+        this.#states.delete(name)
         return null
       }
-      state.held = connection.open
+      // With its session the lock may have ended meanwhile.
+      state.held = connection.open && this.#states.get(name) === state
     } catch (cause) {
-      this.#held.delete(name)
+      if (this.#states.get(name) === state) this.#states.delete(name)
       throw cause
     }
     return {
-      held: () => state.held,
-      release: async () => {
-        if (!state.held) return
-        state.held = false
-        this.#held.delete(name)
-        const connection = await this.#opened()
-        await connection.send('SELECT pg_advisory_unlock(hashtextextended($1, 1))', [name])
-      },
+      held: () => state.held && this.#heard(),
+      release: () => this.#release(name, state),
     }
   }
 
   async close(): Promise<void> {
-    const session = await this.#session?.catch(() => null)
+    this.#closed = true
+    const session = await this.#opening?.catch(() => null)
     this.#lost()
-    if (session?.open) await session.end()
+    await session?.connection.end()
   }
 
-  #opened(): Promise<Connection> {
-    this.#session ??= this.#connect(() => this.#lost()).catch((cause) => {
-      this.#session = null
+  async #release(name: string, state: State): Promise<void> {
+    if (!state.held) return
+    state.held = false
+    const connection = this.#session?.connection
+    try {
+      await connection?.send('SELECT pg_advisory_unlock(hashtextextended($1, 1))', [name])
+    } catch (cause) {
+      // With its session the lock is free.
+      if (!(cause instanceof ConnectionLost)) throw cause
+    } finally {
+      if (this.#states.get(name) === state) this.#states.delete(name)
+    }
+  }
+
+  #heard(): boolean {
+    const silentMs = performance.now() - (this.#session?.answeredAt ?? Number.NEGATIVE_INFINITY)
+    return silentMs < limits.leaseSilenceSeconds * 1000
+  }
+
+  #opened(): Promise<Session> {
+    this.#opening ??= this.#open().catch((cause) => {
+      this.#opening = null
       throw cause
     })
-    return this.#session
+    return this.#opening
+  }
+
+  async #open(): Promise<Session> {
+    const askedAt = performance.now()
+    const connection = await this.#connect(() => this.#lost())
+    const session: Session = {
+      connection,
+      answeredAt: askedAt,
+      beat: setInterval(() => void this.#ask(session), limits.leaseBeatSeconds * 1000),
+    }
+    session.beat.unref()
+    this.#session = session
+    await this.#ask(session)
+    if (connection.open) return session
+    this.#lost()
+    throw new ConnectionLost('the connection has ended')
+  }
+
+  async #ask(session: Session): Promise<void> {
+    const askedAt = performance.now()
+    try {
+      const clock = await readClock(session.connection)
+      session.answeredAt = askedAt
+      this.#onClock(clock)
+    } catch {
+      // The end of the connection has told it.
+      session.connection.destroy()
+    }
   }
 
   /** With its session every lease is over. */
   #lost(): void {
+    if (this.#session) clearInterval(this.#session.beat)
     this.#session = null
-    for (const state of this.#held.values()) state.held = false
-    this.#held.clear()
+    this.#opening = null
+    for (const state of this.#states.values()) state.held = false
+    this.#states.clear()
   }
 }

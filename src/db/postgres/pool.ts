@@ -1,223 +1,149 @@
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
-import { addressesOf } from './address.ts'
-import { Connection, ConnectionLost, type Result, StatementFailed } from './connection.ts'
-import { clockOfPrimary } from './durability.ts'
+import { ConnectionLost } from './connection.ts'
+import type { Servers } from './servers.ts'
+import { Session, StalledOperation } from './session.ts'
 import type { Transaction } from './statements.ts'
 
-/** Operations that write many rows have few connections, so that small operations do not wait for all of them. */
-type Lane = 'light' | 'heavy'
+/**
+ * Reads keep a few connections for themselves, so that they are answered while writes wait for a standby. Operations
+ * that write many rows have few, so that small ones do not wait for all of them.
+ */
+export type Lane = 'read' | 'light' | 'heavy'
+const lanes = ['read', 'light', 'heavy'] as const
 
-/** SQLSTATE of a statement in a transaction that an earlier one broke. */
-const afterFailure = '25P02'
-
-/** A connection with its stores, for one transaction at a time. */
-export class Session<Tx> {
-  readonly connection: Connection
-  readonly tx: Tx
-  /** Where the statements of the stores run. */
-  readonly transaction: Transaction
-  /** Statements that nobody awaits. */
-  #posted: Promise<unknown>[] = []
-  /** The first failure of the transaction: later ones only follow from it. */
-  #failure: Error | null = null
-  /** True from when a commit may have reached the server. */
-  commitSent = false
-
-  constructor(connection: Connection, stores: (transaction: Transaction) => Tx) {
-    this.connection = connection
-    this.transaction = {
-      send: (text, params) => this.#send(text, params),
-      post: (text, params) => void this.#post(this.#send(text, params)),
-    }
-    this.tx = stores(this.transaction)
-  }
-
-  begin(text: string): void {
-    this.#failure = null
-    this.#posted = []
-    this.commitSent = false
-    this.connection.takeWarning()
-    this.transaction.post(text, [])
-  }
-
-  /** Commit, with a row that proves it. Resolves when the server has it on disk, and on its standby if it has one. */
-  async commit(id: string): Promise<void> {
-    await this.settle()
-    this.transaction.post(`INSERT INTO commits (id, outcome) VALUES ($1, 'work')`, [id])
-    this.commitSent = true
-    const { command } = await this.#send('COMMIT', [])
-    await this.#settlePosted()
-    if (command !== 'COMMIT') throw this.#failure ?? new ConnectionLost('the commit was refused')
-    // The server gave up waiting for its standby. The commit stands here, and may be lost with this server.
-    if (this.connection.takeWarning()) {
-      this.connection.destroy()
-      throw new ConnectionLost('the commit did not reach the standby')
-    }
-  }
-
-  /** Take back everything after the savepoint. */
-  async undo(): Promise<void> {
-    await this.#settlePosted()
-    this.#failure = null
-    this.transaction.post('ROLLBACK TO SAVEPOINT operation', [])
-  }
-
-  /** End a transaction of which nothing stays. */
-  finish(): void {
-    this.#post(this.connection.send('ROLLBACK', []))
-  }
-
-  /** The failure behind a cause: of a broken transaction the first one. */
-  failureOf(cause: unknown): unknown {
-    const follows = cause instanceof StatementFailed && cause.code === afterFailure
-    return this.#failure !== null && (follows || !(cause instanceof Error)) ? this.#failure : cause
-  }
-
-  async #send(text: string, params: Parameters<Transaction['send']>[1]): Promise<Result> {
-    try {
-      return await this.connection.send(text, params)
-    } catch (cause) {
-      this.#failure ??= cause as Error
-      throw cause
-    }
-  }
-
-  #post(sent: Promise<unknown>): void {
-    // Its failure is told by the commit.
-    this.#posted.push(sent.catch(() => undefined))
-  }
-
-  /** Wait for every statement so far. Rejects if one of them failed. */
-  async settle(): Promise<void> {
-    await this.#settlePosted()
-    if (this.#failure) throw this.#failure
-  }
-
-  async #settlePosted(): Promise<void> {
-    await Promise.all(this.#posted.splice(0))
-  }
-}
-
-type Waiting = { lane: Lane; resolve: () => void; reject: (cause: unknown) => void }
+type Waiting = { go: () => void; refuse: (cause: unknown) => void }
 
 type PoolOptions<Tx> = {
   /** The most connections at once. */
   most: number
+  servers: Servers
   stores: (transaction: Transaction) => Tx
-  /** Told of the clock of the server (Unix seconds) with each new connection. */
-  onClock: (clock: number) => void
 }
 
 /** The connections of one node. A broken one is closed, and the next operation opens another. */
 export class Pool<Tx> {
-  /** The hosts in their order. The first one that takes writes is the primary. */
-  readonly #addresses: readonly string[]
-  readonly #most: number
-  readonly #stores: (transaction: Transaction) => Tx
-  readonly #onClock: (clock: number) => void
-  readonly #idle: Session<Tx>[] = []
+  readonly #options: PoolOptions<Tx>
+  readonly #idle: { session: Session<Tx>; timeline: number }[] = []
   readonly #busy = new Set<Session<Tx>>()
-  readonly #waiting: Record<Lane, Waiting[]> = { light: [], heavy: [] }
-  readonly #taken: Record<Lane, number> = { light: 0, heavy: 0 }
+  readonly #waiting: Record<Lane, Waiting[]> = { read: [], light: [], heavy: [] }
+  readonly #taken: Record<Lane, number> = { read: 0, light: 0, heavy: 0 }
+  /** The lane that is looked at first when a connection becomes free: each has its turn. */
+  #turn = 0
   readonly #watch: ReturnType<typeof setInterval>
-  #closing: (() => void) | null = null
   #downUntil = 0
+  #closed = false
 
-  constructor(url: string, { most, stores, onClock }: PoolOptions<Tx>) {
-    this.#addresses = addressesOf(url)
-    this.#most = most
-    this.#stores = stores
-    this.#onClock = onClock
-    this.#watch = setInterval(() => this.#endSilent(), 1000)
+  constructor(options: PoolOptions<Tx>) {
+    this.#options = options
+    this.#watch = setInterval(() => this.#endStalled(), 500)
     this.#watch.unref()
-  }
-
-  /** A connection outside of the pool. */
-  async connect(onEnd: () => void = () => undefined): Promise<Connection> {
-    let failure: unknown = new ConnectionLost('no server takes writes')
-    for (const connectionString of this.#addresses) {
-      try {
-        const timeoutMs = limits.databaseConnectSeconds * 1000
-        const connection = await Connection.open({ connectionString }, timeoutMs, onEnd)
-        const clock = await clockOfPrimary(connection)
-        if (clock !== null) {
-          this.#onClock(clock)
-          return connection
-        }
-        connection.destroy()
-      } catch (cause) {
-        failure = cause
-      }
-    }
-    throw failure
   }
 
   async use<T>(lane: Lane, run: (session: Session<Tx>) => Promise<T>): Promise<T> {
     await this.#enter(lane)
     let session: Session<Tx> | null = null
+    const { servers } = this.#options
     try {
       session = await this.#session()
       return await run(session)
     } finally {
-      this.#leave(lane, session)
+      if (session) {
+        session.free()
+        this.#busy.delete(session)
+        if (session.connection.open && !this.#closed) {
+          this.#idle.push({ session, timeline: servers.timeline })
+        }
+      }
+      this.#taken[lane]--
+      this.#admit()
     }
   }
 
-  /** Finish what waits, and close every connection. */
+  /** End every connection; operations that still use one fail. */
   async close(): Promise<void> {
-    if (this.#taken.light + this.#taken.heavy > 0) {
-      await new Promise<void>((resolve) => {
-        this.#closing = resolve
-      })
-    }
+    this.#closed = true
     clearInterval(this.#watch)
-    await Promise.all(this.#idle.splice(0).map(({ connection }) => connection.end()))
+    for (const lane of lanes) {
+      for (const { refuse } of this.#waiting[lane].splice(0)) refuse(closing())
+    }
+    for (const session of this.#busy) session.stop(new ConnectionLost('the node stops'))
+    await Promise.all(this.#idle.splice(0).map(({ session }) => session.connection.end()))
   }
 
-  /** Heavy operations take at most a quarter of the connections. */
   #hasRoom(lane: Lane): boolean {
-    const { light, heavy } = this.#taken
-    if (light + heavy >= this.#most) return false
-    return lane === 'light' || heavy < Math.max(1, this.#most / 4)
+    const { most } = this.#options
+    const { read, light, heavy } = this.#taken
+    if (read + light + heavy >= most) return false
+    if (lane === 'read') return true
+    const ofReads = most > 1 ? Math.ceil(most / 8) : 0
+    if (light + heavy >= most - ofReads) return false
+    return lane === 'light' || heavy < Math.max(1, most / 4)
   }
 
   async #enter(lane: Lane): Promise<void> {
-    if (this.#hasRoom(lane)) {
+    if (this.#closed) throw closing()
+    if (this.#waiting[lane].length === 0 && this.#hasRoom(lane)) {
       this.#taken[lane]++
       return
     }
     const waiting = this.#waiting[lane]
     const most = lane === 'heavy' ? limits.heavyQueueMax : limits.queueMax
-    if (waiting.length >= most) throw new Refusal('overloaded', { retryAfter: 1 })
-    await new Promise<void>((resolve, reject) => waiting.push({ lane, resolve, reject }))
+    if (waiting.length >= most) throw overloaded()
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        waiting.splice(waiting.indexOf(one), 1)
+        reject(overloaded())
+      }, limits.databaseQueueSeconds * 1000)
+      const one = {
+        go: () => {
+          clearTimeout(timer)
+          resolve()
+        },
+        refuse: (cause: unknown) => {
+          clearTimeout(timer)
+          reject(cause)
+        },
+      }
+      waiting.push(one)
+    })
   }
 
-  #leave(lane: Lane, session: Session<Tx> | null): void {
-    if (session) {
-      this.#busy.delete(session)
-      if (session.connection.open) this.#idle.push(session)
-    }
-    this.#taken[lane]--
-    for (const next of ['light', 'heavy'] as const) {
-      while (this.#waiting[next].length > 0 && this.#hasRoom(next)) {
-        this.#taken[next]++
-        this.#waiting[next].shift()?.resolve()
+  /** Let in those who wait, one lane after the other. */
+  #admit(): void {
+    for (let passed = 0; passed < lanes.length; ) {
+      const lane = lanes[this.#turn++ % lanes.length] as Lane
+      const next = this.#hasRoom(lane) ? this.#waiting[lane].shift() : undefined
+      if (next === undefined) {
+        passed++
+        continue
       }
+      passed = 0
+      this.#taken[lane]++
+      next.go()
     }
-    if (this.#taken.light + this.#taken.heavy === 0) this.#closing?.()
   }
 
   async #session(): Promise<Session<Tx>> {
     for (let known = this.#idle.pop(); known; known = this.#idle.pop()) {
-      if (!known.connection.open) continue
-      this.#busy.add(known)
-      return known
+      const { session, timeline } = known
+      this.#busy.add(session)
+      if (timeline === this.#options.servers.timeline && (await this.#lives(session))) {
+        return session
+      }
+      this.#busy.delete(session)
+      session.connection.destroy()
     }
     // Of all that wait only some ask a server that is down.
     if (performance.now() < this.#downUntil) throw new ConnectionLost('no server takes writes')
     try {
-      const session = new Session(await this.connect(), this.#stores)
+      let session: Session<Tx> | null = null
+      const connection = await this.#options.servers.connect(() => {
+        session?.stop(new ConnectionLost('the connection has ended'))
+        if (session?.connection.silent) this.#distrust()
+      })
+      session = new Session(connection, this.#options.stores)
+      if (this.#closed) connection.destroy()
       this.#busy.add(session)
       return session
     } catch (cause) {
@@ -226,10 +152,29 @@ export class Pool<Tx> {
     }
   }
 
-  /** A server that owes an answer for too long is given up: a commit without its standby waits for ever. */
-  #endSilent(): void {
-    for (const { connection } of this.#busy) {
-      if (connection.waitingMs > limits.databaseAnswerSeconds * 1000) connection.destroy()
+  /** False of a connection that ended. One that was idle for long is asked. */
+  async #lives({ connection, idleMs }: Session<Tx>): Promise<boolean> {
+    if (idleMs < limits.databaseIdleSeconds * 1000) return connection.open
+    return connection.answers(limits.databasePingSeconds * 1000)
+  }
+
+  /** Where one connection is silent, idle ones are, too: each would cost its operation the same wait. */
+  #distrust(): void {
+    for (const { session } of this.#idle.splice(0)) session.connection.destroy()
+  }
+
+  #endStalled(): void {
+    for (const session of this.#busy) {
+      if (!session.stalled) continue
+      session.stop(new StalledOperation('an operation awaited more than its transaction'))
     }
   }
+}
+
+function overloaded(): Refusal {
+  return new Refusal('overloaded', { retryAfter: 2 })
+}
+
+export function closing(): Refusal {
+  return new Refusal('shutting-down', { retryAfter: 5 })
 }

@@ -22,7 +22,7 @@ const own = [
 /** Create the schema in an empty database. Several nodes may start at once: one of them creates it. */
 export async function createSchema(connection: Connection, schema: Schema): Promise<void> {
   const version = versionOf(schema)
-  await connection.send('BEGIN', [])
+  await connection.send('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', [])
   try {
     await connection.send(`SELECT pg_advisory_xact_lock(hashtextextended('schema', 0))`, [])
     const known = await connection.send(

@@ -1,0 +1,42 @@
+import { limits } from '../../base/limits.ts'
+import { ConnectionLost, StatementFailed } from './connection.ts'
+import { closing } from './pool.ts'
+
+/** SQLSTATE of an operation that another one stopped. */
+const stopped = new Set(['40001', '40P01', '55P03'])
+/** A unique key that another operation took at the same moment: the operation runs again and finds the row. */
+const keyTaken = '23505'
+
+export function stoppedByOther(cause: unknown): boolean {
+  return cause instanceof StatementFailed && stopped.has(cause.code)
+}
+
+/**
+ * Run again what others stopped, and what a lost connection took along, for a while. A lost connection may have taken all of
+ * that while: its operation runs once more in any case. A key that is taken twice is taken for good.
+ */
+export async function retried<T>(run: () => Promise<T>, closed: () => boolean): Promise<T> {
+  const end = performance.now() + limits.databasePatienceSeconds * 1000
+  let lost = 0
+  let taken = 0
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run()
+    } catch (cause) {
+      const patient = performance.now() < end
+      const again =
+        cause instanceof ConnectionLost
+          ? lost++ === 0 || patient
+          : isKeyTaken(cause)
+            ? taken++ === 0
+            : stoppedByOther(cause) && patient
+      if (!again) throw cause
+      if (closed()) throw closing()
+      await Bun.sleep(Math.random() * Math.min(2 ** attempt, limits.databaseRetryMsMax))
+    }
+  }
+}
+
+function isKeyTaken(cause: unknown): boolean {
+  return cause instanceof StatementFailed && cause.code === keyTaken
+}

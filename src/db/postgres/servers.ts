@@ -1,0 +1,86 @@
+import { limits } from '../../base/limits.ts'
+import { addressesOf, shownAddress } from './address.ts'
+import { Connection, ConnectionLost } from './connection.ts'
+import { type Look, type ServerFacts, settleSession } from './durability.ts'
+
+/** The servers of a database: the one that takes writes, and standbys that may be promoted. */
+export class Servers {
+  readonly #addresses: readonly string[]
+  readonly #onClock: (clock: number) => void
+  /** The place of the address that was the primary the last time. */
+  #primary = 0
+  /** The newest history that we wrote to. A primary that was replaced and comes back has an older one. */
+  #history: Pick<Look, 'system' | 'timeline'> | null = null
+  #facts: ServerFacts | null = null
+
+  /** `onClock` is told the clock of the server (Unix seconds) with each connection. */
+  constructor(url: string, onClock: (clock: number) => void) {
+    this.#addresses = addressesOf(url)
+    this.#onClock = onClock
+  }
+
+  /** The server of the newest connection. */
+  get facts(): ServerFacts | null {
+    return this.#facts
+  }
+
+  /** The number of promotions before the newest history. */
+  get timeline(): number {
+    return this.#history?.timeline ?? 0
+  }
+
+  /** Connect to the primary. `onEnd` is told when that connection ends. Rejects with the reason of every server. */
+  async connect(
+    onEnd: () => void = () => undefined,
+    silenceSeconds: number = limits.databaseAnswerSeconds,
+  ): Promise<Connection> {
+    const problems: string[] = []
+    const first = this.#primary
+    for (let turn = 0; turn < this.#addresses.length; turn++) {
+      const place = (first + turn) % this.#addresses.length
+      const address = this.#addresses[place] ?? ''
+      try {
+        const connection = await this.#open(address, onEnd, silenceSeconds)
+        this.#primary = place
+        return connection
+      } catch (cause) {
+        if (!(cause instanceof ConnectionLost)) throw cause
+        problems.push(`${shownAddress(address)}: ${cause.message}`)
+      }
+    }
+    throw new ConnectionLost(problems.join('; '))
+  }
+
+  async #open(address: string, onEnd: () => void, silenceSeconds: number): Promise<Connection> {
+    let chosen = false
+    const connection = await Connection.open(
+      { connectionString: address },
+      limits.databaseConnectSeconds * 1000,
+      () => {
+        if (chosen) onEnd()
+      },
+      silenceSeconds * 1000,
+    )
+    try {
+      const look = await settleSession(connection)
+      const problem = look.problem ?? this.#strangeness(look)
+      if (problem !== null) throw new ConnectionLost(problem)
+      if (!connection.open) throw new ConnectionLost('the connection has ended')
+      this.#history = look
+      this.#facts = look.facts
+      this.#onClock(look.clock)
+      chosen = true
+      return connection
+    } catch (cause) {
+      connection.destroy()
+      throw cause instanceof Error ? new ConnectionLost(cause.message) : cause
+    }
+  }
+
+  #strangeness({ writes, system, timeline }: Look): string | null {
+    if (!writes) return 'the server takes no writes'
+    if (this.#history === null) return null
+    if (system !== this.#history.system) return 'the server is of another installation'
+    return timeline < this.#history.timeline ? 'the server was replaced by a promoted one' : null
+  }
+}

@@ -1,0 +1,198 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { limits } from '../../base/limits.ts'
+import type { SqlValue } from '../sql.ts'
+import { type Connection, ConnectionLost, type Result, StatementFailed } from './connection.ts'
+import type { Transaction } from './statements.ts'
+
+/** A part of an operation awaited something else than its transaction, or went on after the end of it. */
+export class StalledOperation extends Error {}
+
+/** The transaction that the running code belongs to: the stores of a session are shared by all that follow each other. */
+const own = new AsyncLocalStorage<OpenTransaction>()
+
+/** Classes of failures of COMMIT after which nothing of the transaction stands. */
+const undone = /^(23|25|40)/
+
+/** A connection with its stores, for one transaction at a time. */
+export class Session<Tx> {
+  readonly connection: Connection
+  readonly tx: Tx
+  #current: OpenTransaction | null = null
+  #idleSince = performance.now()
+
+  constructor(connection: Connection, stores: (transaction: Transaction) => Tx) {
+    this.connection = connection
+    this.tx = stores({
+      async send(text, params) {
+        return ownTransaction().send(text, params)
+      },
+      post: (text, params) => ownTransaction().post(text, params),
+    })
+  }
+
+  begin(text: string): OpenTransaction {
+    this.#current = new OpenTransaction(this.connection)
+    this.#current.post(text, [])
+    return this.#current
+  }
+
+  /** The transaction has ended, whatever became of it. */
+  free(): void {
+    this.#current?.finish()
+    this.#current = null
+    this.#idleSince = performance.now()
+  }
+
+  get idleMs(): number {
+    return performance.now() - this.#idleSince
+  }
+
+  /** Stop what runs: the connection has ended, or its operation awaits something else. */
+  stop(cause: Error): void {
+    this.#current?.stop(cause)
+    this.connection.destroy()
+  }
+
+  get stalled(): boolean {
+    return (this.#current?.quietMs ?? 0) > limits.databaseStalledSeconds * 1000
+  }
+}
+
+function ownTransaction(): OpenTransaction {
+  const transaction = own.getStore()
+  if (!transaction) throw new StalledOperation('a statement outside of an operation')
+  return transaction.running
+}
+
+/** A transaction of one operation. Its statements are sent without waiting for those before them. */
+export class OpenTransaction {
+  readonly #connection: Connection
+  /** False from when the operation has ended: a branch of it that still runs writes nothing any more. */
+  #takes = true
+  #open = true
+  #sent = 0
+  #under = 0
+  #quietSince: number | null = performance.now()
+  #settled: (() => void) | null = null
+  /** The first failure, which later ones only follow from, and the number of its statement. */
+  #failed: { cause: Error; at: number } | null = null
+  #savepointAt = 0
+  readonly #stopped = Promise.withResolvers<never>()
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    // It is told to those who wait for it.
+    this.#stopped.promise.catch(() => undefined)
+  }
+
+  /** This transaction, for a statement of its operation. Throws after the end of that. */
+  get running(): this {
+    if (!this.#takes) throw new StalledOperation('a statement after the end of its operation')
+    return this
+  }
+
+  /** The failure that broke the transaction, if one did. */
+  get failure(): Error | null {
+    return this.#failed?.cause ?? null
+  }
+
+  /** Milliseconds for which the operation has asked the server nothing. */
+  get quietMs(): number {
+    return this.#takes && this.#quietSince !== null ? performance.now() - this.#quietSince : 0
+  }
+
+  stop(cause: Error): void {
+    this.#stopped.reject(cause)
+  }
+
+  /** Run a part of the operation. Rejects when the transaction is stopped, even if the part never ends. */
+  run<T>(part: () => Promise<T>): Promise<T> {
+    return Promise.race([own.run(this, part), this.#stopped.promise])
+  }
+
+  async send(text: string, params: readonly SqlValue[]): Promise<Result> {
+    const at = ++this.#sent
+    this.#under++
+    this.#quietSince = null
+    try {
+      return await this.#connection.send(text, params)
+    } catch (cause) {
+      this.#failed ??= { cause: cause as Error, at }
+      throw cause
+    } finally {
+      if (--this.#under === 0) {
+        this.#quietSince = performance.now()
+        this.#settled?.()
+      }
+    }
+  }
+
+  /** Send a statement that nobody awaits. Its failure is told by the end of the transaction. */
+  post(text: string, params: readonly SqlValue[]): void {
+    this.send(text, params).catch(() => undefined)
+  }
+
+  /** What comes from here on can be undone alone. */
+  savepoint(): void {
+    this.post('SAVEPOINT operation', [])
+    this.#savepointAt = this.#sent
+  }
+
+  /** Take back everything after the savepoint. Rejects if the part before it failed. */
+  async undo(): Promise<void> {
+    this.#takes = false
+    await this.#answered()
+    if (this.#failed && this.#failed.at <= this.#savepointAt) throw this.#failed.cause
+    this.#failed = null
+    this.post('ROLLBACK TO SAVEPOINT operation', [])
+  }
+
+  /** Wait for every statement so far. Rejects if one of them failed. */
+  async settle(): Promise<void> {
+    this.#takes = false
+    await this.#answered()
+    if (this.#failed) throw this.#failed.cause
+  }
+
+  /**
+   * Commit, with a row that proves it. Resolves to true when the server has it on disk, and on its standby if it
+   * has one; to false when nobody knows. Rejects if nothing of it stands.
+   */
+  async commit(id: string): Promise<boolean> {
+    await this.settle()
+    if (!this.#connection.open) throw new ConnectionLost('the connection has ended')
+    this.#connection.takeWarning()
+    this.post(`INSERT INTO commits (id, outcome) VALUES ($1, 'work')`, [id])
+    let command: string
+    try {
+      command = (await this.send('COMMIT', [])).command
+    } catch (cause) {
+      if (cause instanceof StatementFailed && undone.test(cause.code)) throw cause
+      this.#connection.destroy()
+      return false
+    }
+    this.#open = false
+    if (command !== 'COMMIT') throw this.failure ?? new ConnectionLost('the commit was refused')
+    // The server gave up waiting for its standby. The commit stands here, and may be lost with this server.
+    if (!this.#connection.takeWarning()) return true
+    this.#connection.destroy()
+    return false
+  }
+
+  /** End it. Nothing stays of one that did not commit. */
+  finish(): void {
+    this.#takes = false
+    if (!this.#open) return
+    this.#open = false
+    if (this.#connection.open) {
+      this.#connection.send('ROLLBACK', []).catch(() => this.#connection.destroy())
+    }
+  }
+
+  async #answered(): Promise<void> {
+    if (this.#under === 0) return
+    await new Promise<void>((resolve) => {
+      this.#settled = resolve
+    })
+  }
+}
