@@ -11,7 +11,7 @@ import type { CheckReport } from '../db/check.ts'
 import type { RelayStatus } from '../gateway/service.ts'
 import { reasonOf } from '../wallet/identities/reasons.ts'
 import type { OpenTransfers } from '../wallet/transfers/transfer-store.ts'
-import { databasePath } from './data.ts'
+import { databasePath, requireFile } from './data.ts'
 import type { Runtime } from './runtime.ts'
 
 export type Status = {
@@ -65,13 +65,8 @@ export function startControl(runtime: Runtime, options: ControlOptions): Control
     transfers: await options.transfers(),
   })
 
-  const requireFile = (instead: string) => {
-    if (config.databaseUrl !== null)
-      throw new OperatorError(`the database is PostgreSQL: ${instead}`)
-  }
-
   async function check(): Promise<CheckReport> {
-    requireFile('there is no check of it yet')
+    requireFile(config, 'check')
     log.info('check.started')
     const report = await maintenance.check()
     const { problems, found, seconds, rows } = report
@@ -83,7 +78,7 @@ export function startControl(runtime: Runtime, options: ControlOptions): Control
   }
 
   async function backup(request: Request): Promise<BackupReport> {
-    requireFile('back it up with pg_dump, or by archiving its WAL')
+    requireFile(config, 'backup')
     const { file, force } = await readObject(request)
     if (typeof file !== 'string' || !isAbsolute(file)) {
       throw new OperatorError('a backup needs an absolute file name')

@@ -95,3 +95,22 @@ export async function openDatabase(
     throw startErrorFrom(cause, `cannot open the database ${databasePath(dataDir)}`)
   }
 }
+
+/** Advice for commands that need the file of the embedded engine. */
+const advice = {
+  alone: 'start the server, and run the command beside it',
+  backup: 'back it up with pg_dump, or by archiving its WAL',
+  check: 'it cannot be checked yet',
+  ledger: 'read its ledger through the API (GET /api/ledger/balances/{key})',
+  move: 'it cannot be moved yet, neither from a file nor to one',
+  restore: 'bring it back with pg_restore, or from its WAL',
+}
+
+/** Throws OperatorError if the database is PostgreSQL, with the way to do it there. */
+export function requireFile(
+  { databaseUrl }: Pick<Config, 'databaseUrl'>,
+  command: keyof typeof advice,
+): void {
+  if (databaseUrl !== null)
+    throw new OperatorError(`the database is PostgreSQL (DATABASE_URL): ${advice[command]}`)
+}

@@ -1,11 +1,13 @@
 import { resolve } from 'node:path'
 import type { Config } from '../app/config.ts'
+import { requireFile } from '../app/data.ts'
 import { type BackupReport, partialOf, refuseTarget, writeBackup } from '../db/backup.ts'
 import { rowsOf } from './check.ts'
 import { withDatabase } from './control.ts'
 
 /** Write a verified copy of the database. A relative file name starts at the caller's directory, not the server's. */
 export async function backup(config: Config, file: string, force: boolean): Promise<number> {
+  requireFile(config, 'backup')
   // A running server writes the file itself, so its path must be absolute.
   const target = resolve(file)
   const report = await withDatabase(config, {

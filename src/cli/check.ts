@@ -1,9 +1,11 @@
 import type { Config } from '../app/config.ts'
+import { requireFile } from '../app/data.ts'
 import { type CheckReport, checkDatabase, noPause } from '../db/check.ts'
 import { withDatabase } from './control.ts'
 
 /** Verify the database. The exit code is 1 if there is a problem. */
 export async function check(config: Config): Promise<number> {
+  requireFile(config, 'check')
   const report = await withDatabase(config, {
     alone: (database) => checkDatabase(database, noPause),
     running: (server) => server.ask<CheckReport>('POST', 'check'),

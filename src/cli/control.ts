@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../app/config.ts'
 import { type ControlAnswer, controlPath, type Status } from '../app/control.ts'
-import { databasePath } from '../app/data.ts'
+import { databasePath, requireFile } from '../app/data.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { arrivalWaits } from '../db/arrival.ts'
@@ -59,19 +59,11 @@ export function inUse(config: Config): boolean {
 
 /** Path of the database. Throws OperatorError if it does not exist, or is no file but PostgreSQL. */
 export function databaseFile(config: Config): string {
-  requireFile(config)
+  requireFile(config, 'alone')
   const { dataDir } = config
   const path = databasePath(dataDir)
   if (!existsSync(path)) throw new OperatorError(`there is no database in ${dataDir}`)
   return path
-}
-
-/** Throws OperatorError if the database is PostgreSQL: this process cannot have it for itself. */
-export function requireFile({ databaseUrl }: Config): void {
-  if (databaseUrl === null) return
-  throw new OperatorError(
-    'the database is PostgreSQL (DATABASE_URL): start the server, and run the command beside it',
-  )
 }
 
 function lockDirectory({ dataDir }: Config): Lock | null {

@@ -1,4 +1,5 @@
 import type { Config } from '../app/config.ts'
+import { requireFile } from '../app/data.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { inspect } from '../db/inspect.ts'
@@ -121,6 +122,7 @@ async function withLedger(
   config: Config,
   command: (ledger: LedgerStore, tokens: Token[]) => Promise<number>,
 ): Promise<number> {
+  requireFile(config, 'ledger')
   return inspect(databaseFile(config), async (sql) => {
     const ledger = createLedgerStore(sql)
     return command(ledger, await ledger.tokens())

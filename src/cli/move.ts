@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Config } from '../app/config.ts'
-import { databasePath, openDataDir } from '../app/data.ts'
+import { databasePath, openDataDir, requireFile } from '../app/data.ts'
 import {
   closeForMove,
   findMoved,
@@ -17,7 +17,7 @@ import { partialOf, refuseTarget, writeBackup } from '../db/backup.ts'
 import { prepareArrival } from '../db/restore.ts'
 import { eventsOf } from './backup.ts'
 import { rowsOf } from './check.ts'
-import { databaseFile, requireFile, withoutServer } from './control.ts'
+import { databaseFile, withoutServer } from './control.ts'
 import { onDatabase } from './on-database.ts'
 import { readPassphrase } from './passphrase.ts'
 
@@ -28,6 +28,7 @@ type Options = { force: boolean; passphraseFile: string | undefined }
  * copied, so that no answer is missing from the copy.
  */
 export async function moveOut(config: Config, file: string, options: Options): Promise<number> {
+  requireFile(config, 'move')
   const target = resolve(file)
   const { dataDir } = config
   return withoutServer(config, async () => {
@@ -66,7 +67,7 @@ async function newPassphrase(): Promise<string> {
 
 /** Let a service from another computer into an unused data directory. */
 export async function moveIn(config: Config, file: string, options: Options): Promise<number> {
-  requireFile(config)
+  requireFile(config, 'move')
   const { dataDir } = config
   const path = resolve(file)
   if (!(await Bun.file(path).exists())) throw new OperatorError(`there is no file ${path}`)
@@ -91,6 +92,7 @@ export async function moveIn(config: Config, file: string, options: Options): Pr
 
 /** Open a service again that was closed for a move. */
 export async function moveBackHere(config: Config, force: boolean): Promise<number> {
+  requireFile(config, 'move')
   return withoutServer(config, async () => {
     await onDatabase(
       databaseFile(config),

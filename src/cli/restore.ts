@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../app/config.ts'
-import { databasePath, openDataDir } from '../app/data.ts'
+import { databasePath, openDataDir, requireFile } from '../app/data.ts'
 import { findKeys, parseKeyring } from '../app/keyring.ts'
 import { findMismatch } from '../app/keys.ts'
 import { systemClock } from '../base/clock.ts'
@@ -12,14 +12,14 @@ import { discard, prepareRestore, replaceDatabase } from '../db/restore.ts'
 import { npubOf } from '../nostr/keys.ts'
 import { eventsOf } from './backup.ts'
 import { rowsOf } from './check.ts'
-import { requireFile, withoutServer } from './control.ts'
+import { withoutServer } from './control.ts'
 
 /** Consequences of a restore. The operator must have read them. */
 const consequences = `A restore goes back in time: the service no longer knows anything that happened since the backup. Vouchers that were redeemed, voided or handed on since then become spendable again by anybody who still has the old nonce (the nonces of their new holders are unknown). Vouchers minted since then no longer exist. Counters, coupons, minters, merchants that were let in, announcements and the events of the embedded relay are as they were. Cards wait until a writer confirms a counter higher than the one in the backup. All users must sign in again. To limit the loss, void the open vouchers of each coupon before you open (DELETE /api/coupons/{id}/mints), mint new ones on request, and let each merchant announce the service again.`
 
 /** Replace the database by a backup, after a check of the backup and of the keys. */
 export async function restore(config: Config, file: string, force: boolean): Promise<number> {
-  requireFile(config)
+  requireFile(config, 'restore')
   const { dataDir } = config
   const database = databasePath(dataDir)
   openDataDir(dataDir)
