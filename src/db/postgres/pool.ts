@@ -9,7 +9,7 @@ import type { Transaction } from './statements.ts'
  * Reads keep a few connections for themselves, so that they are answered while writes wait for a standby. Operations
  * that write many rows have few, so that small ones do not wait for all of them.
  */
-export type Lane = 'read' | 'light' | 'heavy'
+type Lane = 'read' | 'light' | 'heavy'
 const lanes = ['read', 'light', 'heavy'] as const
 
 type Waiting = { go: () => void; refuse: (cause: unknown) => void }

@@ -132,7 +132,7 @@ export class OpenTransaction {
     this.send(text, params).catch(() => undefined)
   }
 
-  /** What comes from here on can be undone alone. */
+  /** Statements from here on can be undone alone. */
   savepoint(): void {
     this.post('SAVEPOINT operation', [])
     this.#savepointAt = this.#sent
