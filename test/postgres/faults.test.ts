@@ -1,0 +1,167 @@
+/** Servers that are silent, and standbys that are away: what concerns an operation is answered, and the rest goes on. */
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import type { Connection } from '../../src/db/postgres/connection.ts'
+import { openDatabases } from '../support/postgres-databases.ts'
+import { until } from '../support/until.ts'
+import { backendsOf, codeOf, idsIn, openRows } from './rows.ts'
+
+const databases = await openDatabases()
+afterAll(() => databases.stop())
+const rows = openRows(databases)
+
+/** Processes of the server that answer nothing, as after a power cut. */
+const frozen: number[] = []
+function freeze(processes: readonly number[]): void {
+  frozen.push(...processes)
+  for (const id of processes) process.kill(id, 'SIGSTOP')
+}
+function thaw(): void {
+  // Those whose node has gone meanwhile are not there any more.
+  for (const id of frozen.splice(0)) spawnSync('kill', ['-CONT', String(id)])
+}
+afterEach(thaw)
+
+async function end(connection: Connection, id: number): Promise<void> {
+  await connection.send('SELECT pg_terminate_backend(CAST($1 AS INT))', [id])
+}
+
+test('without its standby writes wait, reads are answered, and closing ends', async () => {
+  const { url, other } = await rows.create()
+  await other.send('SET synchronous_commit = local', [])
+  const engine = rows.engine(url, { connections: 4 })
+  await engine.transact({ roots: 'none' }, (tx) => tx.insert(1))
+  await other.send(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`, [])
+  await other.send('SELECT pg_reload_conf()', [])
+  const change = async (standbys: string) => {
+    const { rows: found } = await other.send('SHOW synchronous_standby_names', [])
+    return found[0]?.synchronous_standby_names === standbys
+  }
+  await until('the server waits for a standby', () => change('nobody'))
+  try {
+    const writes = [2, 3, 4, 5, 6].map((id) =>
+      codeOf(engine.transact({ roots: 'none' }, (tx) => tx.insert(id))),
+    )
+    await until('commits wait', async () => {
+      return (await backendsOf(other, `wait_event = 'SyncRep'`)).length > 2
+    })
+    expect(await engine.snapshot((tx) => tx.count())).toBe(1)
+    await engine.close()
+    expect(new Set(await Promise.all(writes))).toEqual(new Set(['unavailable', 'shutting-down']))
+  } finally {
+    await other.send('ALTER SYSTEM RESET synchronous_standby_names', [])
+    await other.send('SELECT pg_reload_conf()', [])
+    await until('the server waits for nobody', () => change(''))
+  }
+})
+
+test('operations are answered after their connections fell silent, all at once', async () => {
+  const { url, other } = await rows.create()
+  const engine = rows.engine(url, { connections: 6 })
+  const insert = (id: number) => engine.transact({ roots: 'none' }, (tx) => tx.insert(id))
+  await Promise.all(Array.from({ length: 60 }, (_, id) => insert(id)))
+  freeze(await backendsOf(other))
+  for (const id of [100, 101, 102]) expect(await codeOf(insert(id))).toBe('answered')
+  await Bun.sleep(3500)
+  freeze(await backendsOf(other, `state = 'idle'`))
+  for (const id of [103, 104]) expect(await codeOf(insert(id))).toBe('answered')
+  expect((await idsIn(other)).length).toBe(65)
+})
+
+test('a lease ends with its session, and another node takes the work', async () => {
+  const { url, other } = await rows.create()
+  const [one, two] = [rows.engine(url), rows.engine(url)]
+  const lease = await one.lease('sweep')
+  expect([lease?.held(), await two.lease('sweep')]).toEqual([true, null])
+  for (const id of await backendsOf(other)) await end(other, id)
+  await until('the first node knows it', () => lease?.held() === false)
+  expect((await two.lease('sweep'))?.held()).toBe(true)
+  expect(await one.lease('sweep')).toBeNull()
+  await lease?.release()
+  expect((await one.lease('courier'))?.held()).toBe(true)
+})
+
+test('a lease is over for a node that hears nothing of the server', async () => {
+  const { url, other } = await rows.create()
+  const engine = rows.engine(url)
+  const lease = await engine.lease('sweep')
+  freeze(await backendsOf(other))
+  await until('the node gives it up', () => lease?.held() === false)
+  await lease?.release()
+  thaw()
+  await until('it has the lease again', async () => (await engine.lease('sweep')) !== null)
+})
+
+test('a node with several hosts holds its lease, whichever host takes no writes', async () => {
+  const { url } = await rows.create()
+  const socket = encodeURIComponent(databases.server.socket)
+  const several = url.replace(/@\/(.*)\?.*/, `@127.0.0.1:1,${socket},${socket}/$1`)
+  const engine = rows.engine(several)
+  expect((await engine.lease('sweep'))?.held()).toBe(true)
+  expect(await engine.snapshot((tx) => tx.count())).toBe(0)
+})
+
+test('a node that is closed takes no operation, read or lease, and opens no connection', async () => {
+  const { url, other } = await rows.create()
+  const engine = rows.engine(url)
+  await engine.lease('sweep')
+  await engine.close()
+  const late = [
+    engine.transact({ roots: 'none' }, (tx) => tx.insert(1)),
+    engine.snapshot((tx) => tx.count()),
+    engine.lease('sweep'),
+  ]
+  expect(await Promise.all(late.map(codeOf))).toEqual(Array(3).fill('shutting-down'))
+  await until('its connections are gone', async () => (await backendsOf(other)).length === 0)
+})
+
+test('an operation that waits for a lost server does not run after the node has closed', async () => {
+  const { name, url } = await rows.create()
+  const engine = rows.engine(url)
+  await engine.transact({ roots: 'none' }, (tx) => tx.insert(1))
+  await databases.server.kill()
+  const waiting = codeOf(engine.transact({ roots: 'none' }, (tx) => tx.insert(2)))
+  await engine.close()
+  await databases.server.start()
+  expect(await waiting).toBe('shutting-down')
+  const after = await databases.connect(name)
+  expect(await idsIn(after)).toEqual([1])
+  await after.end()
+})
+
+test('a backend that waits for a lock ends when its node has gone', async () => {
+  const { url, other } = await rows.create()
+  const engine = rows.engine(url)
+  await other.send('SELECT pg_advisory_lock(1)', [])
+  await engine.administer(async (connection) => {
+    connection.send('SELECT pg_advisory_lock(1)', []).catch(() => undefined)
+    await until('it waits', async () => {
+      return (await backendsOf(other, `wait_event_type = 'Lock'`)).length === 1
+    })
+  })
+  await until('it has gone', async () => (await backendsOf(other)).length === 0)
+})
+
+test('a commit is settled on a server that warns at each login', async () => {
+  const { url, other } = await rows.create()
+  for (const text of [
+    `CREATE FUNCTION warn() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+       RAISE WARNING 'as if'; END $$`,
+    'CREATE EVENT TRIGGER warns ON login EXECUTE FUNCTION warn()',
+    `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       PERFORM pg_advisory_xact_lock(7); RETURN NULL; END $$`,
+    `CREATE CONSTRAINT TRIGGER waits AFTER INSERT ON done DEFERRABLE INITIALLY DEFERRED
+       FOR EACH ROW EXECUTE FUNCTION wait()`,
+    'SELECT pg_advisory_lock(7)',
+  ]) {
+    await other.send(text, [])
+  }
+  const engine = rows.engine(url)
+  const inserted = engine.transact({ roots: 'none' }, (tx) => tx.insert(1))
+  const inCommit = () => backendsOf(other, `query = 'COMMIT' AND state = 'active'`)
+  await until('the commit waits', async () => (await inCommit()).length === 1)
+  for (const id of await inCommit()) await end(other, id)
+  await other.send('SELECT pg_advisory_unlock(7)', [])
+  await inserted
+  expect(await idsIn(other)).toEqual([1])
+})
