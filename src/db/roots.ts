@@ -37,6 +37,8 @@ export type Root =
   | { card: string }
   /** A lightning invoice, by its payment hash: it is paid once. */
   | { invoice: string }
+  /** A token of the ledger, by its name. `shared` keeps its terms as they are; `changed` is for others. */
+  | { terms: string; mode: 'shared' | 'changed' }
   /** The balance of a token that a key has in the ledger. */
   | { balance: string; token: string }
   /** Growth of a merchant by day, where there are quotas. */
@@ -71,10 +73,11 @@ const order: Record<Kind, number> = {
   payment: 12,
   card: 13,
   invoice: 14,
-  balance: 15,
-  quota: 16,
-  image: 17,
-  author: 18,
+  terms: 15,
+  balance: 16,
+  quota: 17,
+  image: 18,
+  author: 19,
 }
 
 /** The place of a root's kind in the order of locking. */

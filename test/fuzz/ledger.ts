@@ -88,7 +88,9 @@ class World {
       broadcast: async (_, event) => this.#publish(event),
     }
     for (const token of this.#tokens.values()) {
-      void this.#database.transact({ roots: ['instance'] }, (tx) => tx.ledger.declare(token))
+      void this.#database.transact({ roots: [{ terms: token.name, mode: 'changed' }] }, (tx) =>
+        tx.ledger.declare(token),
+      )
     }
   }
 

@@ -116,6 +116,7 @@ const common: Record<string, Root[]> = {
     { card: '09'.repeat(7) },
   ],
   invoice: [{ invoice: 'aa' }],
+  'terms that are changed': [{ terms: 'ARS', mode: 'changed' }],
   balance: [{ balance: 'aa', token: 'ARS' }],
   quota: [{ quota: 'aa' }],
   'the URL of an image': [{ image: 'https://example.com/a.png' }],

@@ -116,7 +116,10 @@ const rules: Rule[] = [
     on: 'UPDATE ON transfer_intents',
     needs: `${key('service', 'ROW.service')}, 'instance'`,
   },
-  ...['session_cutoffs', 'named_keys', 'ledger_tokens'].flatMap((table) =>
+  // A balance belongs to the terms that its account was opened with.
+  { on: 'INSERT ON ledger_accounts', needs: `'terms ' || ROW.token` },
+  ...all('ledger_tokens').map((on) => ({ on, needs: `'terms ' || ROW.name` })),
+  ...['session_cutoffs', 'named_keys'].flatMap((table) =>
     all(table).map((on) => ({ on, needs: `'instance'` })),
   ),
 ]

@@ -13,13 +13,17 @@ const ofKey = (kind: string, key: string | Uint8Array): Lock => ({
   text: named('$1'),
   params: [`${kind} ${typeof key === 'string' ? key : hexOf(key)}`],
 })
+const inMode = (mode: 'shared' | 'changed', name: string): Lock => ({
+  text: mode === 'shared' ? shared('$1') : named('$1'),
+  params: [name],
+})
 const cardOf = (source: string) =>
   `${named("'card ' || encode(c.cid, 'hex')")} FROM ${source} JOIN cards c ON c.id = s.card_id`
 
 /** Kinds of roots by the name of their key, each with its locks in their order. */
 const locksOf: { [Kind in Exclude<KeyOf<Root>, 'mode' | 'token'>]: (root: never) => Lock[] } = {
   definition: ({ definition, mode }: Extract<Root, { definition: string }>) => [
-    { text: mode === 'shared' ? shared('$1') : named('$1'), params: [`definition ${definition}`] },
+    inMode(mode, `definition ${definition}`),
   ],
   // Definition and chain of a voucher never change, so that a read can name them.
   voucher: ({ voucher }: Extract<Root, { voucher: Uint8Array }>) => [
@@ -60,6 +64,7 @@ const locksOf: { [Kind in Exclude<KeyOf<Root>, 'mode' | 'token'>]: (root: never)
   ],
   card: ({ card }: Extract<Root, { card: string }>) => [ofKey('card', card)],
   invoice: ({ invoice }: Extract<Root, { invoice: string }>) => [ofKey('invoice', invoice)],
+  terms: ({ terms, mode }: Extract<Root, { terms: string }>) => [inMode(mode, `terms ${terms}`)],
   balance: ({ balance, token }: Extract<Root, { balance: string }>) => [
     ofKey('balance', `${token} ${balance}`),
   ],

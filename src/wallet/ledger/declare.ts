@@ -11,7 +11,8 @@ export async function declareTokens(
   const declared = await database.snapshot((tx) => tx.ledger.tokens())
   for (const token of tokens.values()) {
     if (declared.some((known) => Bun.deepEquals(known, token))) continue
-    if (await database.transact({ roots: ['instance'] }, (tx) => tx.ledger.declare(token))) continue
+    const roots = [{ terms: token.name, mode: 'changed' }] as const
+    if (await database.transact({ roots }, (tx) => tx.ledger.declare(token))) continue
     throw new OperatorError(
       `TOKENS: ${token.name} has accounts with other decimals or another issuer: set those again, or give the new one another name`,
     )

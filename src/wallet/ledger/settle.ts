@@ -67,7 +67,8 @@ export async function examine(
   const transaction = readTransaction(start, reading)
   const { sender, receiver, amounts } = transaction
   const balancesOf = (key: string) => [...amounts.keys()].map((token) => ({ balance: key, token }))
-  await tx.lock(...balancesOf(sender), ...balancesOf(receiver))
+  const terms = [...amounts.keys()].map((token) => ({ terms: token, mode: 'shared' as const }))
+  await tx.lock(...terms, ...balancesOf(sender), ...balancesOf(receiver))
   await requireFunds(ledger, tx, transaction)
   return transaction
 }
