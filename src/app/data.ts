@@ -75,6 +75,9 @@ export async function openDatabase(
         metrics.commitFailed()
         log.error('commit.failed', { cause, operations })
       },
+      unknown(commit: string) {
+        log.error('commit.unknown', { commit })
+      },
     },
   }
   if (databaseUrl !== null) {

@@ -29,7 +29,13 @@ async function end(connection: Connection, id: number): Promise<void> {
 test('without its standby writes wait, reads are answered, and closing ends', async () => {
   const { url, other } = await rows.create()
   await other.send('SET synchronous_commit = local', [])
-  const engine = rows.engine(url, { connections: 4 })
+  const unknown: string[] = []
+  const events = {
+    committed: () => undefined,
+    failed: () => undefined,
+    unknown: (commit: string) => void unknown.push(commit),
+  }
+  const engine = rows.engine(url, { connections: 4, events })
   await engine.transact({ roots: 'none' }, (tx) => tx.insert(1))
   await other.send(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`, [])
   await other.send('SELECT pg_reload_conf()', [])
@@ -48,6 +54,7 @@ test('without its standby writes wait, reads are answered, and closing ends', as
     expect(await engine.snapshot((tx) => tx.count())).toBe(1)
     await engine.close()
     expect(new Set(await Promise.all(writes))).toEqual(new Set(['unavailable', 'shutting-down']))
+    expect(unknown.length).toBeGreaterThan(2)
   } finally {
     await other.send('ALTER SYSTEM RESET synchronous_standby_names', [])
     await other.send('SELECT pg_reload_conf()', [])

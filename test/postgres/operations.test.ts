@@ -1,5 +1,5 @@
 /** Operations that go wrong by themselves: each ends alone, and its connection serves the next one. */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, spyOn, test } from 'bun:test'
 import { Refusal } from '../../src/base/refusal.ts'
 import { StatementFailed } from '../../src/db/postgres/connection.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
@@ -176,4 +176,29 @@ test('an operation with many rows has its turn while small ones never cease', as
   ended = true
   await Promise.all(lanes)
   expect(small).toBeLessThan(2000)
+})
+
+test('writes are refused while our clock and that of the server are apart, either of them ahead', async () => {
+  const { url, other } = await rows.create()
+  let ahead = 0
+  const engine = rows.engine(url, { now: () => Date.now() / 1000 + ahead })
+  const codes: string[] = []
+  for (ahead of [0, 60, 0, -60, 0]) {
+    codes.push(await codeOf(engine.transact({ roots: 'none' }, (tx) => tx.insert(codes.length))))
+  }
+  expect(codes).toEqual(['answered', 'clock-behind', 'answered', 'clock-behind', 'answered'])
+  expect(await idsIn(other)).toEqual([0, 2, 4])
+})
+
+test('the clock of the server is looked at again before writes are refused for it', async () => {
+  const { url } = await rows.create()
+  const engine = rows.engine(url)
+  await engine.transact({ roots: 'none' }, (tx) => tx.insert(1))
+  const steady = performance.now.bind(performance)
+  const jump = spyOn(performance, 'now').mockImplementation(() => steady() + 3_600_000)
+  try {
+    await engine.transact({ roots: 'none' }, (tx) => tx.insert(2))
+  } finally {
+    jump.mockRestore()
+  }
 })

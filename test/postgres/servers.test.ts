@@ -151,6 +151,13 @@ test('a start that reaches no server names each with its reason, and no password
   expect(await startOn(stranger)).toContain('role "stranger" does not exist')
 })
 
+test('a role that may not make the schema is told so', async () => {
+  await administrator.send('CREATE ROLE guest LOGIN', [])
+  await administrator.send('CREATE DATABASE bare', [])
+  const guest = databases.server.url('bare').replace('cuponera@', 'guest@')
+  expect(await startOn(guest)).toContain('permission denied for schema public')
+})
+
 test('an address that is none is told without its password', () => {
   for (const url of [
     'postgres://shop:ge/heim@db/coupons',

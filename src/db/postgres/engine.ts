@@ -20,6 +20,8 @@ import { createSql } from './statements.ts'
 type EngineEvents = {
   committed(operations: number, seconds: number): void
   failed(cause: unknown, operations: number): void
+  /** The answer to a commit got lost, and nobody told in time whether it stands. */
+  unknown?(commit: string): void
 }
 
 export type PostgresOptions<Tx> = {
@@ -60,7 +62,9 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   #idle: (() => void) | null = null
   #closed = false
   /** The clock of the server (Unix seconds) when our steady clock began. */
-  #serverBeganAt = Number.NEGATIVE_INFINITY
+  #serverBeganAt = Number.NaN
+  #looked = Number.NEGATIVE_INFINITY
+  #looking: Promise<void> | null = null
   readonly cleanStart = true
   readonly upkeep: readonly Upkeep[] = [
     { lease: 'fold counters', step: () => this.#fold() },
@@ -70,7 +74,8 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   constructor(options: PostgresOptions<Tx>) {
     this.#options = options
     const onClock = (clock: number) => {
-      this.#serverBeganAt = clock - performance.now() / 1000
+      this.#looked = performance.now() / 1000
+      this.#serverBeganAt = clock - this.#looked
     }
     this.#servers = new Servers(options.url, onClock)
     this.#pool = new Pool({
@@ -90,10 +95,13 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     return this.#servers.facts
   }
 
-  /** True while our clock is behind that of the server, which goes on between two looks at it. */
+  /**
+   * True while our clock and that of the server, which goes on between two looks at it, are apart: one of them is
+   * behind, and the other nodes have the server's.
+   */
   get clockBehind(): boolean {
     const server = this.#serverBeganAt + performance.now() / 1000
-    return this.#options.now() < server - limits.clockBackSeconds
+    return Math.abs(this.#options.now() - server) > limits.clockBackSeconds
   }
 
   /** The database itself says whether it was stopped properly, and recovers. */
@@ -103,12 +111,12 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     { roots, first, rows = 1 }: Plan<Tx>,
     operation: (tx: Tx & AfterCommit & Locking) => Promise<T>,
   ): Promise<T> {
-    if (!this.#closed && this.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
     const work = { roots: roots === 'none' ? [] : roots, first, operation }
     const started = performance.now()
     const lane = rows > limits.lightRowsMax ? 'heavy' : 'light'
     return this.#answered(async () => {
       const outcome = await this.#retried(async () => {
+        if (this.clockBehind) await this.#compareClocks()
         const { outcome, lost } = await this.#pool.use(lane, (session) => this.#run(session, work))
         // Its connection has gone: the question waits outside of the pool.
         if (lost !== null && !(await this.#settlement.stands(lost))) {
@@ -151,6 +159,18 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     this.#settlement.stop()
     await Promise.all([this.#pool.close(), this.#leasing.close()])
     await this.#finished(limits.databaseFarewellSeconds)
+  }
+
+  /** Look again where the clocks are apart, since either may have been set: many operations at once, one look. */
+  async #compareClocks(): Promise<void> {
+    if (performance.now() / 1000 - this.#looked > limits.leaseBeatSeconds) {
+      // Each connection looks at the clock.
+      this.#looking ??= this.administer(async () => undefined).finally(() => {
+        this.#looking = null
+      })
+      await this.#looking
+    }
+    if (this.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
   }
 
   async #fold(): Promise<boolean> {
@@ -206,6 +226,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     } catch (cause) {
       if (!isOfEngine(cause)) throw cause
       this.#options.events?.failed(cause, 1)
+      if (cause instanceof CommitUnknown) this.#options.events?.unknown?.(cause.id)
       throw answerTo(cause)
     }
   }

@@ -61,6 +61,7 @@ export class Servers {
       },
       silenceSeconds * 1000,
     )
+    const timer = setTimeout(() => connection.destroy(), limits.databaseConnectSeconds * 1000)
     try {
       const look = await settleSession(connection)
       const problem = look.problem ?? this.#strangeness(look)
@@ -74,6 +75,8 @@ export class Servers {
     } catch (cause) {
       connection.destroy()
       throw cause instanceof Error ? new ConnectionLost(cause.message) : cause
+    } finally {
+      clearTimeout(timer)
     }
   }
 
