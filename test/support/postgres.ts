@@ -84,7 +84,8 @@ export async function startPostgres(extra: Record<string, string> = {}): Promise
   const data = join(home, 'data')
   mkdirSync(data)
   chmodSync(data, 0o700)
-  chmodSync(home, 0o755)
+  // The mask of this process may be that of the service, for files of its user alone.
+  for (const path of [home, dirname(programs)]) chmodSync(path, 0o755)
   const root = process.getuid?.() === 0
   if (root) for (const path of [home, data]) chownSync(path, nobody, nobody)
   const asUser = root ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'] : []
@@ -99,7 +100,10 @@ export async function startPostgres(extra: Record<string, string> = {}): Promise
     ...['--encoding=UTF8', '--locale=C', '--no-sync'],
   )
   const made = spawnSync(first, rest, { encoding: 'utf8' })
-  if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`)
+  if (made.status !== 0) {
+    rmSync(home, { recursive: true, force: true })
+    throw new Error(`initdb: ${made.stderr}`)
+  }
   let server: ReturnType<typeof spawn> | null = null
   const start = async () => {
     const options = Object.entries({ ...settings, unix_socket_directories: home, ...extra })
