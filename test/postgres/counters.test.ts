@@ -4,7 +4,7 @@ import type { Connection } from '../../src/db/postgres/connection.ts'
 import { appendedCounters, foldCounters } from '../../src/db/postgres/counters.ts'
 import { translateStatement } from '../../src/db/postgres/dialect.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
-import { until } from '../support/until.ts'
+import { settledOrWaiting } from '../support/waiting.ts'
 
 const databases = await openDatabases()
 afterAll(() => databases.stop())
@@ -32,18 +32,8 @@ for (const [kind, folded] of Object.entries({ 'with sums': true, 'without sums':
     }
     await folding.send('BEGIN', [])
     await foldCounters(folding, 100)
-    let ended = false
-    const dropped = dropping.send(drop, [1]).then(() => {
-      ended = true
-    })
-    // A drop that waits for the fold does so now.
-    await until('the drop has ended or waits', async () => {
-      const { rows } = await folding.send(
-        'SELECT count(*) AS n FROM pg_locks WHERE NOT granted',
-        [],
-      )
-      return ended || rows[0]?.n !== 0
-    })
+    const dropped = dropping.send(drop, [1])
+    await settledOrWaiting(folding, dropped)
     await folding.send('COMMIT', [])
     await dropped
     expect(await open(folding)).toBe(0)

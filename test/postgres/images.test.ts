@@ -8,7 +8,7 @@ import { PostgresEngine } from '../../src/db/postgres/engine.ts'
 import type { Caller } from '../../src/session/caller.ts'
 import { key, uuid } from '../contract/fixtures.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
-import { until } from '../support/until.ts'
+import { settledOrWaiting } from '../support/waiting.ts'
 
 const databases = await openDatabases()
 afterAll(() => databases.stop())
@@ -77,14 +77,8 @@ for (const [kind, ending] of Object.entries(endings)) {
     await define(service, caller(1), fields, null)
     const defining = define(service, caller(2), fields, null)
     await inside
-    let ended = false
-    const ceasing = ending(service).then(() => {
-      ended = true
-    })
-    await until('the other one has ended or waits', async () => {
-      const waiting = 'SELECT count(*) AS n FROM pg_locks WHERE NOT granted'
-      return ended || (await looking.send(waiting, [])).rows[0]?.n !== 0
-    })
+    const ceasing = ending(service)
+    await settledOrWaiting(looking, ceasing)
     open()
     await Promise.all([defining, ceasing])
     const { rows } = await looking.send(

@@ -6,6 +6,7 @@ import type { Root } from '../../src/db/roots.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
+import { countWaiting } from '../support/waiting.ts'
 
 const databases = await openDatabases()
 const name = await databases.create('coupons')
@@ -85,15 +86,6 @@ function holding(roots: Root[], end: Promise<void>) {
   return { inside, done }
 }
 
-/** The number of operations that wait for a lock. */
-async function waiting(): Promise<number> {
-  const { rows } = await setUp.send(
-    'SELECT count(DISTINCT pid) AS n FROM pg_locks WHERE NOT granted',
-    [],
-  )
-  return rows[0]?.n as number
-}
-
 /** Roots that name the same rows, so that operations on them wait for each other. */
 const common: Record<string, Root[]> = {
   instance: ['instance'],
@@ -165,11 +157,14 @@ for (const [kind, sharing] of Object.entries({
     const change = engine
       .transact({ roots: [{ definition: uuid(1), mode: 'changed' }] }, (tx) => tx.total())
       .then(() => ended.push('change'))
-    await until('the change waits', async () => (await waiting()) === 1)
+    await until('the change waits', async () => (await countWaiting(setUp)) === 1)
     const later = engine
       .transact({ roots: [sharing] }, (tx) => tx.total())
       .then(() => ended.push('later'))
-    await until('the later one waits', async () => (await waiting()) === 2 || ended.length > 0)
+    await until(
+      'the later one waits',
+      async () => (await countWaiting(setUp)) === 2 || ended.length > 0,
+    )
     end.resolve()
     await Promise.all([before.done, change, later])
     expect(ended).toEqual(['change', 'later'])

@@ -7,7 +7,7 @@ import type { Root } from '../../src/db/roots.ts'
 import { declareTokens } from '../../src/wallet/ledger/declare.ts'
 import { key } from '../contract/fixtures.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
-import { until } from '../support/until.ts'
+import { settledOrWaiting } from '../support/waiting.ts'
 
 const databases = await openDatabases()
 afterAll(() => databases.stop())
@@ -32,19 +32,11 @@ test('the terms of a token stay for an account that another operation is opening
     await open.promise
   })
   await inside.promise
-  let ended = false
-  const declaring = declare(3)
-    .then(
-      () => 'declared',
-      (refused: Error) => refused.message,
-    )
-    .finally(() => {
-      ended = true
-    })
-  await until('the declaration has ended or waits', async () => {
-    const waiting = 'SELECT count(*) AS n FROM pg_locks WHERE NOT granted'
-    return ended || (await looking.send(waiting, [])).rows[0]?.n !== 0
-  })
+  const declaring = declare(3).then(
+    () => 'declared',
+    (refused: Error) => refused.message,
+  )
+  await settledOrWaiting(looking, declaring)
   open.resolve()
   await opening
   expect(await declaring).toContain('ARS has accounts with other decimals')
