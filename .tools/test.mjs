@@ -65,8 +65,8 @@ function hasPostgres() {
 }
 
 /**
- * Run test/ in two halves side by side: the tests that mostly wait for relays, wallets and pages, and the rest,
- * whose output is shown at its end.
+ * Run test/ in parts side by side: the tests that mostly wait for relays, wallets and pages, those that wait for servers
+ * of PostgreSQL, and the rest. The output of the last two is shown at their end.
  */
 async function everything() {
   const entries = readdirSync(join(root, 'test'), { withFileTypes: true })
@@ -74,11 +74,13 @@ async function everything() {
   const left = [withPages ? '' : 'ui', withPostgres ? '' : 'postgres']
   const names = tests.map(({ name }) => name).filter((name) => !left.includes(name))
   const waiting = names.filter((name) => ['gateway', 'relay', 'ui', 'wallet'].includes(name))
-  const busy = names.filter((name) => !waiting.includes(name))
+  const apart = names.filter((name) => name === 'postgres')
+  const busy = names.filter((name) => ![...waiting, ...apart].includes(name))
   const paths = (list) => list.map((name) => `./test/${name}`)
   await Promise.all([
     suite('tests of relays, wallets and pages', paths(waiting)),
     suite('tests of the rest', paths(busy), 'at the end'),
+    ...(withPostgres ? [suite('tests of PostgreSQL', paths(apart), 'at the end')] : []),
   ])
 }
 

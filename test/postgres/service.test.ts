@@ -8,7 +8,8 @@ import { cleanUp, newDirectory, startServer, type TestServer } from '../support/
 
 const databases = await openDatabases()
 const name = await databases.create('coupons')
-const address = databases.server.url(name)
+const password = 'clave-de-la-base'
+const address = databases.server.url(name).replace('@', `:${password}@`)
 let server: TestServer
 const manager = new Uint8Array(32).fill(7)
 const { pubkey } = newSigner(manager)
@@ -50,6 +51,18 @@ test('a second service on the same database is refused in one line', async () =>
     stdout: '',
     stderr: 'cuponera: another Cuponera uses this database: stop it first\n',
   })
+})
+
+test('the password of the database is in no line of a start, nor of one that fails', async () => {
+  const dataDir = join(newDirectory(), 'data')
+  const away = address.replace(`/${name}`, '/nowhere')
+  const failed = await runCommand(['serve'], { dataDir, env: { DATABASE_URL: away } })
+  expect(failed.code).toBe(1)
+  expect(failed.stderr).toContain('nowhere')
+  expect(server.output()).toContain('database.opened')
+  for (const text of [server.output(), failed.stdout, failed.stderr]) {
+    expect(text).not.toContain(password)
+  }
 })
 
 test('commands go through the running server', async () => {

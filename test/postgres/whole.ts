@@ -18,7 +18,7 @@ async function run(paths: readonly string[], env: Record<string, string>): Promi
 }
 
 const asked = process.argv.slice(2)
-const engine = asked.length > 0 || (await run(['./test/postgres'], {}))
+const engine = asked.length > 0 || (await run(['--parallel=3', './test/postgres'], {}))
 const databases = await openDatabases({ max_connections: '400' })
 const paths = asked.length > 0 ? asked : ['./test/http', './test/wallet']
 const service = await run(paths, { TEST_POSTGRES: databases.server.url('postgres') })
