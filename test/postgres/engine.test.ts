@@ -1,6 +1,7 @@
 /** The promises of the port, on PostgreSQL. */
-import { afterAll } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { systemClock } from '../../src/base/clock.ts'
+import { limits } from '../../src/base/limits.ts'
 import { PostgresEngine } from '../../src/db/postgres/engine.ts'
 import { createNotes } from '../contract/notes.ts'
 import { describeEngine, type EngineUnderTest } from '../contract/port.ts'
@@ -33,3 +34,23 @@ async function open(): Promise<EngineUnderTest> {
 
 // One connection is for reads alone.
 describeEngine('PostgreSQL', open, { light: connections - 1, heavy: connections / 4 })
+
+test('PostgreSQL: an operation is answered while more heavy ones are open than there are connections', async () => {
+  const { database, peek, close } = await open()
+  const gate = Promise.withResolvers<void>()
+  const heavy = Array.from({ length: 2 * connections }, (_, at) =>
+    database.transact({ roots: 'none', rows: limits.mintCountMax }, async (tx) => {
+      await tx.put(`heavy ${at}`, '1')
+      await gate.promise
+    }),
+  )
+  try {
+    await database.transact({ roots: 'none' }, (tx) => tx.put('light', '1'))
+    expect([await peek('light'), await peek('heavy 0')]).toEqual(['1', null])
+  } finally {
+    gate.resolve()
+    await Promise.allSettled(heavy)
+    await close()
+  }
+  expect(await peek(`heavy ${heavy.length - 1}`)).toBe('1')
+})
