@@ -11,11 +11,14 @@ const now = 1_800_000_000
 
 function open(stores: Stores<RelayTx>) {
   const insert = (event: NostrEvent) =>
-    stores.write(async (tx) => {
-      const stored = await tx.events.insert(event)
-      if (stored === 'stored' && event.kind === 5) await tx.events.delete(event)
-      return stored
-    })
+    stores.write(
+      async (tx) => {
+        const stored = await tx.events.insert(event)
+        if (stored === 'stored' && event.kind === 5) await tx.events.delete(event)
+        return stored
+      },
+      [{ author: event.pubkey }],
+    )
   const find = (filter: Filter, at: number, most: number) =>
     stores.read((tx) => tx.events.find(filter, at, most))
   const countOf = (filter: Filter, at: number, rowsMax?: number) =>

@@ -23,7 +23,8 @@ export function addressesOf(url: string): string[] {
 /** Hosts and name of a database, without what proves who asks. Empty if the address is none. */
 export function shownAddress(url: string): string {
   const [, , hosts = '', rest = ''] = shape.exec(url) ?? []
-  return `${hosts}${rest.replace(/\?.*$/, '')}`
+  const [name = ''] = rest.split('?')
+  return `${hosts}${name}`
 }
 
 function isUrl(text: string): boolean {

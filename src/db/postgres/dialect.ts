@@ -12,7 +12,6 @@ export function translateStatement(text: string): string {
 
 // Counters have tables of the engine (counters.ts).
 const counterOnly = Object.keys(counterTables).filter((table) => table !== 'definitions')
-const ofCounters = new RegExp(`^(CREATE TABLE|INSERT INTO) (${counterOnly.join('|')}) `)
 const counted =
   /^ {2}((claimed|voided) INTEGER NOT NULL DEFAULT 0 |CHECK \(claimed \+ voided).*\n/gm
 
@@ -23,13 +22,18 @@ export function translateSchema(text: string): string[] {
     .replace(counted, '')
     .split(';')
     .map((one) => one.trim())
-    .filter((one) => one !== '' && !one.startsWith('PRAGMA') && !ofCounters.test(one))
+    .filter((one) => one !== '' && !one.startsWith('PRAGMA') && !isOfCounters(one))
   const references: string[] = []
   const translated = statements.map((one) => {
     const table = /^CREATE TABLE (\w+) \(/.exec(one)?.[1]
     return table === undefined ? one : translateTable(table, one, references)
   })
   return [...translated, ...references]
+}
+
+function isOfCounters(statement: string): boolean {
+  const table = /^(?:CREATE TABLE|INSERT INTO) (\w+) /.exec(statement)?.[1]
+  return table !== undefined && counterOnly.includes(table)
 }
 
 /** Words of SQLite in a table, and theirs in PostgreSQL. */
@@ -45,18 +49,20 @@ const words: readonly (readonly [RegExp, string])[] = [
   ],
   [/json_valid\((\w+)\)/g, '$1 IS JSON'],
   [/json_type\((\w+)\) = 'object'/g, '$1 IS JSON OBJECT'],
-  [/(\w+) NOT GLOB '\*(\[[^\]]*\])\*'/g, "$1 !~ '$2'"],
+  [/NOT GLOB '\*(\[\^[\w.-]+\])\*'/g, "!~ '$1'"],
   // A key is ordered upwards in PostgreSQL. Its rows are few for one value of its first columns.
-  [/(PRIMARY KEY \([^)]*) DESC/g, '$1'],
+  [/ DESC\b/g, ''],
 ]
 
+/** A table without its references to several columns, which stand on lines of their own. */
 function translateTable(table: string, text: string, references: string[]): string {
-  const own = text.replace(
-    /,\s*FOREIGN KEY \([^)]*\) REFERENCES \w+ \([^)]*\)( DEFERRABLE INITIALLY DEFERRED)?/g,
-    (clause) => {
-      references.push(`ALTER TABLE ${table} ADD ${clause.replace(/^,\s*/, '')}`)
-      return ''
-    },
-  )
-  return words.reduce((changed, [from, to]) => changed.replace(from, to), own)
+  const own: string[] = []
+  for (const line of text.split('\n')) {
+    const [clause = ''] = line.trim().split(/,$/)
+    if (clause.startsWith('FOREIGN KEY')) references.push(`ALTER TABLE ${table} ADD ${clause}`)
+    else own.push(line)
+  }
+  // The last column has no comma behind it.
+  const closed = own.join('\n').replace(/,\n\)/, '\n)')
+  return words.reduce((changed, [from, to]) => changed.replace(from, to), closed)
 }
