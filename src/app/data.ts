@@ -1,5 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { version } from '../../package.json'
 import { systemClock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
@@ -61,7 +63,7 @@ type Opened = { database: OpenDatabase<Stores>; server: string | null }
 
 /** Open the database. A damaged or unwritable file ends the start with a line for the operator. */
 export async function openDatabase(
-  { dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>,
+  { dataDir, databaseUrl, nodeName }: Pick<Config, 'dataDir' | 'databaseUrl' | 'nodeName'>,
   log: Log,
   metrics: Metrics,
 ): Promise<Opened> {
@@ -82,14 +84,17 @@ export async function openDatabase(
   }
   if (databaseUrl !== null) {
     const { openPostgres } = await import('../db/postgres/open.ts')
-    const { database, server } = await openPostgres({ ...options, url: databaseUrl })
+    const { database, server } = await openPostgres({
+      ...{ ...options, url: databaseUrl },
+      node: { name: nodeName ?? hostname().slice(0, 64), version },
+    })
     const address = shownAddress(databaseUrl)
     log.info('database.opened', { address, ...server })
-    const { version, durability, standbys } = server
+    const { durability, standbys } = server
     const waits = standbys === '' ? 'no standby' : `standbys ${standbys}`
     return {
       database,
-      server: `${address}, PostgreSQL ${version}, synchronous_commit ${durability}, ${waits}`,
+      server: `${address}, PostgreSQL ${server.version}, synchronous_commit ${durability}, ${waits}`,
     }
   }
   try {

@@ -79,6 +79,14 @@ export const settings = {
     shown: 'a file in DATA_DIR',
     secret: true,
   }),
+  // Null: the name of the machine.
+  nodeName: setting<string | null>({
+    variable: 'NODE_NAME',
+    fallback: null,
+    parse: (text) => expect(/^[\w.:-]{1,64}$/.test(text) ? text : null, 'a host name'),
+    about: 'Name of this node among those on the same PostgreSQL',
+    shown: 'the name of the machine',
+  }),
   // Null: 256 MB or 2 %, whichever is less.
   diskFloor: setting<DiskFloor | null>({
     variable: 'DISK_FLOOR',

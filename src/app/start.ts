@@ -112,6 +112,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     }),
   )
   addresses.listening(server)
+  database.nodes?.listening(server.url)
   // Before the server stops, because it waits for open answers.
   opened.defer(() => live.close())
   const control = startOperator(runtime, {

@@ -53,6 +53,8 @@ export const processLimits = {
   /** A node asks its session of leases this often, and gives them up after so long without an answer. */
   leaseBeatSeconds: 2,
   leaseSilenceSeconds: 5,
+  /** The row of a node that died stays for so long, for the operator to see. */
+  nodeKeptSeconds: 300,
   /** Closing waits this long for operations, and then for the farewell of a connection. */
   databaseCloseSeconds: 8,
   databaseFarewellSeconds: 1,

@@ -37,11 +37,38 @@ export type OpenDatabase<Tx> = Database<Tx> &
     readonly clockBehind: boolean
     /** Work for the engine itself that one node does, from time to time. */
     readonly upkeep: readonly Upkeep[]
+    /** The nodes of a database that several may use. Null: this process is the only one. */
+    readonly nodes: Nodes | null
     /** Record the result of a full check for the next start. */
     checked(problems: number): void
     /** Finish the waiting operations and close. */
     close(): Promise<void>
   }
+
+/** The nodes of a database, as each tells them of itself. */
+export type Nodes = {
+  /** The id of this node. Each start has one of its own. */
+  readonly id: string
+  /** Tell the others the address of this node. */
+  listening(address: string): void
+  /** Every node that was heard of lately, this one included, the oldest first. */
+  list(): Promise<KnownNode[]>
+}
+
+export type KnownNode = {
+  id: string
+  name: string
+  /** Of its program. */
+  version: string
+  /** The schema that its program was made for. */
+  schema: number
+  /** Null until it listens. */
+  address: string | null
+  /** Unix seconds, by the clock of the database. */
+  startedAt: number
+  /** Seconds since its last beat. A dead node has its row for a while. */
+  silentSeconds: number
+}
 
 /** One kind of such work. A step resolves to true when more is left. */
 export type Upkeep = { lease: string; step(): Promise<boolean> }

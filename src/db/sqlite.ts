@@ -72,6 +72,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   /** True if the last process closed the file properly. */
   readonly cleanStart: boolean
   readonly upkeep = []
+  readonly nodes = null
   #sound: boolean
 
   constructor(options: SqliteOptions<Tx>) {

@@ -1,4 +1,4 @@
-/** The service on a database of PostgreSQL: its start, a second one beside it, and the commands. */
+/** The service on a database of PostgreSQL: its start and the commands. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Run, runCommand } from '../support/cli.ts'
@@ -42,15 +42,6 @@ test('the start block names the database, its version, its durability and its st
   const [, line = ''] = /^ {2}database +(.*)$/m.exec(server.output()) ?? []
   const version = / \d+\.\d+,/.exec(line)?.[0] ?? ' none,'
   expect(line).toBe(`/${name}, PostgreSQL${version} synchronous_commit on, no standby`)
-})
-
-test('a second service on the same database is refused in one line', async () => {
-  const options = { dataDir: join(newDirectory(), 'data'), env: { DATABASE_URL: address } }
-  expect(await runCommand(['serve'], options)).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: 'cuponera: another Cuponera uses this database: stop it first\n',
-  })
 })
 
 test('the password of the database is in no line of a start, nor of one that fails', async () => {

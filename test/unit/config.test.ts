@@ -42,6 +42,7 @@ test('without any setting every value is the default', () => {
     host: '127.0.0.1',
     port: 3000,
     databaseUrl: null,
+    nodeName: null,
     tlsCert: null,
     tlsKey: null,
     tlsPort: 3443,

@@ -9,6 +9,7 @@ import { foldCounters } from './counters.ts'
 import type { ServerFacts } from './durability.ts'
 import { Leasing } from './leases.ts'
 import { locksFor } from './locks.ts'
+import { Membership, type NodeIdentity } from './nodes.ts'
 import { closing, Pool } from './pool.ts'
 import { retried, stoppedByOther } from './retry.ts'
 import { Servers } from './servers.ts'
@@ -32,6 +33,8 @@ export type PostgresOptions<Tx> = {
   events?: EngineEvents
   /** The most connections that operations use at once. */
   connections?: number
+  /** This node, for the list of all. Without it the engine works and is not listed. */
+  node?: NodeIdentity
 }
 
 /** The operation as one caller asked for it. */
@@ -69,7 +72,9 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   readonly upkeep: readonly Upkeep[] = [
     { lease: 'fold counters', step: () => this.#fold() },
     { lease: 'forget commits', step: () => this.#forget() },
+    { lease: 'forget nodes', step: () => this.#forgetNodes() },
   ]
+  readonly nodes: Membership | null
 
   constructor(options: PostgresOptions<Tx>) {
     this.#options = options
@@ -87,6 +92,13 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       (onEnd) => this.#servers.connect(onEnd, limits.leaseSilenceSeconds),
       onClock,
     )
+    this.nodes = options.node
+      ? new Membership({
+          identity: options.node,
+          leasing: this.#leasing,
+          administer: (run) => this.administer(run),
+        })
+      : null
     this.#settlement = new Settlement(() => this.#servers.connect())
   }
 
@@ -157,6 +169,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     this.#closed = true
     await this.#finished(limits.databaseCloseSeconds)
     this.#settlement.stop()
+    await this.nodes?.leave()
     await Promise.all([this.#pool.close(), this.#leasing.close()])
     await this.#finished(limits.databaseFarewellSeconds)
   }
@@ -188,6 +201,11 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       ),
     )
     return count === limits.foldedCountersMax
+  }
+
+  async #forgetNodes(): Promise<boolean> {
+    await this.nodes?.forget()
+    return false
   }
 
   #do(effect: () => void): void {

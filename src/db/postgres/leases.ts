@@ -1,6 +1,7 @@
 import { limits } from '../../base/limits.ts'
 import type { Lease } from '../database.ts'
-import { type Connection, ConnectionLost } from './connection.ts'
+import type { SqlValue } from '../sql.ts'
+import { type Connection, ConnectionLost, type Result } from './connection.ts'
 import { readClock } from './durability.ts'
 
 type State = { held: boolean }
@@ -59,6 +60,13 @@ export class Leasing {
     }
   }
 
+  /** Run a statement on the session. Its commit waits for no disk. */
+  async send(text: string, params: readonly SqlValue[]): Promise<Result> {
+    if (this.#closed) throw new ConnectionLost('the node stops')
+    const { connection } = await this.#opened()
+    return connection.send(text, params)
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     const session = await this.#opening?.catch(() => null)
@@ -102,6 +110,8 @@ export class Leasing {
       beat: setInterval(() => void this.#ask(session), limits.leaseBeatSeconds * 1000),
     }
     session.beat.unref()
+    // A standby that is away stops commits. Leases go on meanwhile, and so does what is only told of a node.
+    connection.send('SET synchronous_commit = off', []).catch(() => undefined)
     this.#session = session
     await this.#ask(session)
     if (connection.open) return session

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../base/operator-error.ts'
-import type { Schema } from '../migrations.ts'
+import { type Schema, versionOf } from '../migrations.ts'
 import { ConnectionLost, StatementFailed } from './connection.ts'
 import type { ServerFacts } from './durability.ts'
 import { PostgresEngine, type PostgresOptions } from './engine.ts'
@@ -12,13 +12,11 @@ import { createSchema } from './schema.ts'
 export async function openPostgres<Tx>(
   options: PostgresOptions<Tx> & { schema: Schema },
 ): Promise<{ database: PostgresEngine<Tx>; server: ServerFacts }> {
+  const { schema } = options
   const database = new PostgresEngine(options)
   try {
-    await database.administer((connection) => createSchema(connection, options.schema))
-    // Parts of the service know nothing of a second node yet: its streams, its relay, its rate limits.
-    if ((await database.lease('node')) === null) {
-      throw new OperatorError('another Cuponera uses this database: stop it first')
-    }
+    await database.administer((connection) => createSchema(connection, schema))
+    await database.nodes?.join(versionOf(schema))
     const server = database.server
     if (server === null) throw new ConnectionLost('the connection has ended')
     return { database, server }

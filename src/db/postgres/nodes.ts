@@ -1,0 +1,117 @@
+import { limits } from '../../base/limits.ts'
+import type { KnownNode, Nodes } from '../database.ts'
+import type { Connection } from './connection.ts'
+import type { Leasing } from './leases.ts'
+
+/** A row is as old as its last beat. Its backend is the process of the server that holds the leases of the node. */
+export const nodeSchema = [
+  `CREATE TABLE nodes (
+     id UUID PRIMARY KEY,
+     name TEXT COLLATE "C" NOT NULL,
+     version TEXT COLLATE "C" NOT NULL,
+     schema BIGINT NOT NULL,
+     address TEXT COLLATE "C",
+     backend BIGINT NOT NULL,
+     started_at TIMESTAMPTZ NOT NULL,
+     seen_at TIMESTAMPTZ NOT NULL
+   )`,
+]
+
+/** A node as it begins: its name and the version of its program. */
+export type NodeIdentity = Pick<KnownNode, 'name' | 'version'>
+
+type Parts = {
+  identity: NodeIdentity
+  leasing: Leasing
+  administer: <T>(run: (connection: Connection) => Promise<T>) => Promise<T>
+}
+
+const epoch = (column: string) => `CAST(extract(epoch FROM ${column}) AS DOUBLE PRECISION)`
+
+/** The row of this node, written again with each beat, and those of the others. */
+export class Membership implements Nodes {
+  readonly id: string = Bun.randomUUIDv7()
+  readonly #parts: Parts
+  readonly #startedMs = performance.now()
+  #schema = 0
+  #address: string | null = null
+  #beat: ReturnType<typeof setInterval> | null = null
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Write the row, and go on with it until `leave`. `schema` is the version that the program was made for. */
+  async join(schema: number): Promise<void> {
+    this.#schema = schema
+    await this.#write()
+    this.#beat = setInterval(() => this.#again(), limits.leaseBeatSeconds * 1000)
+    this.#beat.unref()
+  }
+
+  listening(address: string): void {
+    this.#address = address
+    this.#again()
+  }
+
+  async list(): Promise<KnownNode[]> {
+    const { rows } = await this.#parts.administer((connection) =>
+      connection.send(
+        `SELECT id, name, version, schema, address, ${epoch('started_at')} AS started,
+           ${epoch('clock_timestamp() - seen_at')} AS silent
+         FROM nodes ORDER BY started_at, id`,
+        [],
+      ),
+    )
+    return rows.map((row) => ({
+      id: String(row.id),
+      name: String(row.name),
+      version: String(row.version),
+      schema: Number(row.schema),
+      address: row.address === null ? null : String(row.address),
+      startedAt: Math.round(Number(row.started)),
+      silentSeconds: Math.max(0, Number(row.silent)),
+    }))
+  }
+
+  /** Delete the rows of nodes that died. A node that was only silent writes its row again. */
+  async forget(): Promise<void> {
+    await this.#parts.administer((connection) =>
+      connection.send(
+        'DELETE FROM nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1)',
+        [limits.nodeKeptSeconds],
+      ),
+    )
+  }
+
+  /** Delete the row. */
+  async leave(): Promise<void> {
+    if (this.#beat === null) return
+    clearInterval(this.#beat)
+    this.#beat = null
+    // A row that stays is that of a node that died.
+    const left = this.#parts.leasing
+      .send('DELETE FROM nodes WHERE id = $1', [this.id])
+      .catch(() => undefined)
+    await Promise.race([left, Bun.sleep(limits.databaseFarewellSeconds * 1000)])
+  }
+
+  #again(): void {
+    // A server that is away is told by the operations; the next beat writes again.
+    this.#write().catch(() => undefined)
+  }
+
+  async #write(): Promise<void> {
+    const { identity, leasing } = this.#parts
+    const { name, version } = identity
+    const uptime = (performance.now() - this.#startedMs) / 1000
+    await leasing.send(
+      `INSERT INTO nodes (id, name, version, schema, address, backend, started_at, seen_at)
+       VALUES ($1, $2, $3, $4, $5, pg_backend_pid(),
+         clock_timestamp() - make_interval(secs => $6), clock_timestamp())
+       ON CONFLICT (id) DO UPDATE SET
+         address = excluded.address, backend = excluded.backend, seen_at = excluded.seen_at`,
+      [this.id, name, version, this.#schema, this.#address, uptime],
+    )
+  }
+}

@@ -1,0 +1,56 @@
+/** Several nodes on one database: their rows, and the leader. */
+import { afterAll, expect, test } from 'bun:test'
+import { createStores } from '../../src/app/stores.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { limits } from '../../src/base/limits.ts'
+import { couponSchema, versionOf } from '../../src/db/migrations.ts'
+import { openPostgres } from '../../src/db/postgres/open.ts'
+import { openDatabases } from '../support/postgres-databases.ts'
+import { until } from '../support/until.ts'
+
+const databases = await openDatabases()
+afterAll(() => databases.stop())
+
+const openNode = async (url: string, name: string) => {
+  const options = { url, now: systemClock, schema: couponSchema, stores: createStores }
+  return (await openPostgres({ ...options, node: { name, version: '9.9.9' } })).database
+}
+
+test('each node of a database has a row, until it stops or was dead for long', async () => {
+  const name = await databases.create('coupons')
+  const url = databases.server.url(name)
+  const [one, two] = [await openNode(url, 'one'), await openNode(url, 'two')]
+  const names = async () => (await one.nodes?.list())?.map(({ name }) => name)
+  two.nodes?.listening('http://two')
+  await until(
+    'the address is told',
+    async () => (await one.nodes?.list())?.[1]?.address === 'http://two',
+  )
+  const listed = await one.nodes?.list()
+  expect(listed).toEqual([
+    expect.objectContaining({ id: one.nodes?.id, name: 'one', address: null }),
+    expect.objectContaining({ id: two.nodes?.id, name: 'two', address: 'http://two' }),
+  ])
+  expect(listed?.[0]).toMatchObject({ version: '9.9.9', schema: versionOf(couponSchema) })
+  expect(Math.abs((listed?.[0]?.startedAt ?? 0) - systemClock())).toBeLessThan(60)
+
+  const other = await databases.connect(name)
+  await other.send(
+    `INSERT INTO nodes SELECT gen_random_uuid(), 'dead', version, schema, address, backend, started_at,
+       seen_at - make_interval(secs => $1) FROM nodes WHERE name = 'two'`,
+    [limits.nodeKeptSeconds + 5],
+  )
+  expect(await names()).toEqual(['one', 'two', 'dead'])
+  const forget = one.upkeep.find(({ lease }) => lease === 'forget nodes')
+  expect(await forget?.step()).toBe(false)
+  expect(await names()).toEqual(['one', 'two'])
+
+  // A beat brings back the row of a node that was only silent.
+  await other.send(`DELETE FROM nodes WHERE name = 'two'`, [])
+  await until('the row is there again', async () => (await names())?.length === 2)
+  await two.close()
+  expect(await names()).toEqual(['one'])
+  await one.close()
+  expect((await other.send('SELECT 1 FROM nodes', [])).count).toBe(0)
+  await other.end()
+})
