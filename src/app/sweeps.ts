@@ -1,4 +1,5 @@
 import { answerSweep } from '../coupons/worker.ts'
+import type { Upkeep } from '../db/database.ts'
 import type { RowSweep } from '../db/jobs.ts'
 import { outboxSweep } from '../gateway/worker.ts'
 import { merchantSweep } from '../merchants/worker.ts'
@@ -19,11 +20,13 @@ const sweeps: readonly RowSweep<Stores>[] = [
 /** Start the jobs that delete old rows of all features, and those of the engine. */
 export function startSweeps({ database, jobs, now, log }: Runtime): { stop(): Promise<void> } {
   const failed = (cause: unknown) => log.warn('housekeeping.failed', { cause })
-  const pruning = sweeps.map(({ lease, prune }) => ({
-    lease,
-    step: () => database.transact({ roots: ['instance'] }, (tx) => prune(tx, now())),
-  }))
-  const started = [...pruning, ...database.upkeep].map((sweep) => jobs.sweep({ ...sweep, failed }))
+  const steps = [
+    ...sweeps.map(({ prune }): Upkeep => {
+      return () => database.transact({ roots: ['instance'] }, (tx) => prune(tx, now()))
+    }),
+    ...database.upkeep,
+  ]
+  const started = steps.map((step) => jobs.sweep({ step, failed }))
   return {
     async stop() {
       await Promise.all(started.map((job) => job.stop()))

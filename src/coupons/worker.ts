@@ -11,12 +11,11 @@ type KillSweepParts = Pick<CouponService, 'database'> & {
 
 /** Mark rows that the kill switch voided; each use of the switch wakes it. */
 export function startKillSweep({ database, jobs, failed }: KillSweepParts): Job {
-  return jobs.sweep({ lease: 'coupons.killed', failed, step: () => sweepKilled({ database }) })
+  return jobs.sweep({ failed, step: () => sweepKilled({ database }) })
 }
 
 /** Answers that nobody may ask for again. */
 export const answerSweep: RowSweep<{ answers: AnswerStore }> = {
-  lease: 'coupons.answers',
   prune: async ({ answers }, now) =>
     (await answers.prune(limits.sweepRowsMax, now - limits.answerSeconds)) > 0,
 }

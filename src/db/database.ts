@@ -13,8 +13,8 @@ import type { Root, Roots } from './roots.ts'
  * - `snapshot` sees one consistent state, with every write that was answered before it began. It
  *   awaits nothing but `tx` and writes nothing.
  * - `lease` gives a node the right to be the only one that does the work of a name. It is null while another
- *   node has the name. A node gives a name back before it asks for it again. The embedded engine has one node, so
- *   that a lease is always ours.
+ *   node has the name. Parts of one node share it, and the last of them gives it back. The embedded engine has one
+ *   node, so that a lease is always ours.
  */
 export type Database<Tx> = {
   transact<T>(plan: Plan<Tx>, operation: (tx: Tx & AfterCommit & Locking) => Promise<T>): Promise<T>
@@ -35,7 +35,7 @@ export type OpenDatabase<Tx> = Database<Tx> &
     readonly cleanStart: boolean
     /** True while the clock is behind the newest write. Writes are refused then. */
     readonly clockBehind: boolean
-    /** Work for the engine itself that one node does, from time to time. */
+    /** Work for the engine itself that the leader does, from time to time. */
     readonly upkeep: readonly Upkeep[]
     /** The nodes of a database that several may use. Null: this process is the only one. */
     readonly nodes: Nodes | null
@@ -64,6 +64,8 @@ export type KnownNode = {
   schema: number
   /** Null until it listens. */
   address: string | null
+  /** True of the leader. */
+  leads: boolean
   /** Unix seconds, by the clock of the database. */
   startedAt: number
   /** Seconds since its last beat. A dead node has its row for a while. */
@@ -71,7 +73,10 @@ export type KnownNode = {
 }
 
 /** One kind of such work. A step resolves to true when more is left. */
-export type Upkeep = { lease: string; step(): Promise<boolean> }
+export type Upkeep = () => Promise<boolean>
+
+/** The name of the lease of the leader: the node that does all work that one node is enough for. */
+export const leader = 'leader'
 
 /** The part of the port that `jobs.ts` needs. */
 export type Leases = {

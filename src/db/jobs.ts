@@ -1,5 +1,5 @@
 import { limits } from '../base/limits.ts'
-import type { Lease, Leases } from './database.ts'
+import { type Lease, type Leases, leader } from './database.ts'
 
 /** Work in the background. It has at most one run at a time. */
 export type JobOptions = {
@@ -32,15 +32,14 @@ export type Jobs = {
   /** Start a job. Its first run waits for its interval or for a wake. */
   start(options: JobOptions): Job
   /**
-   * Start a job that marks or deletes rows: at once, and then every minute. Each run is one step; while
-   * a step resolves to true, more is left and the next one follows soon.
+   * Start a job of the leader that marks or deletes rows: at once, and then every minute. Each run is one step;
+   * while a step resolves to true, more is left and the next one follows soon.
    */
-  sweep(options: Pick<JobOptions, 'lease' | 'failed'> & { step: () => Promise<boolean> }): Job
+  sweep(options: Pick<JobOptions, 'failed'> & { step: () => Promise<boolean> }): Job
 }
 
 /** Old rows of a feature, deleted by a job that `app/sweeps.ts` starts. */
 export type RowSweep<Tx> = {
-  lease: string
   /** Delete up to `sweepRowsMax` rows. Resolves to true when more may be left. `now` is Unix seconds. */
   prune(tx: Tx, now: number): Promise<boolean>
 }
@@ -77,7 +76,8 @@ export function createJobs(leases: Leases, time = systemTime): Jobs {
     start,
     sweep({ step, ...options }) {
       const run = async () => ((await step()) ? 0 : undefined)
-      const job = start({ ...options, run, everySeconds: limits.housekeepingSeconds })
+      const everySeconds = limits.housekeepingSeconds
+      const job = start({ ...options, run, everySeconds, lease: leader })
       job.wake()
       return job
     },

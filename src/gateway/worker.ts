@@ -111,7 +111,6 @@ function startRetiring({ jobs, database, relays, now, failed }: WorkerParts): Jo
 
 /** Events whose deliveries ended long ago. */
 export const outboxSweep: RowSweep<OutboxStores> = {
-  lease: 'outbox.sweep',
   prune: async ({ outbox }, now) =>
     (await outbox.prune(limits.sweepRowsMax, now - limits.outboxKeptSeconds)) > 0,
 }

@@ -5,7 +5,6 @@ import type { QuotaStore } from './quota-store.ts'
 
 /** Expired guests, and the daily counts of past days. */
 export const merchantSweep: RowSweep<{ merchants: MerchantStore; quotas: QuotaStore }> = {
-  lease: 'merchants.sweep',
   async prune({ merchants, quotas }, now) {
     await merchants.prune(now)
     await quotas.prune(dayOf(now))

@@ -4,7 +4,6 @@ import type { PictureStore } from './picture-store.ts'
 
 /** Pictures that nothing uses any more, or that were never used. An editor uploads before it saves. */
 export const pictureSweep: RowSweep<{ pictures: PictureStore }> = {
-  lease: 'pictures.sweep',
   prune: async ({ pictures }, now) =>
     (await pictures.prune(limits.pictureSweepRowsMax, now - limits.pictureUnusedSeconds)) > 0,
 }

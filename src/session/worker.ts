@@ -5,7 +5,6 @@ import type { ProofStore } from './proof-store.ts'
 
 /** Proofs that are too old to be sent again, and cut-offs that no session can outlive. */
 export const sessionSweep: RowSweep<{ proofs: ProofStore; cutoffs: CutoffStore }> = {
-  lease: 'session.sweep',
   async prune({ proofs, cutoffs }, now) {
     await cutoffs.prune(now - limits.sessionCutoffSeconds)
     return (await proofs.prune(limits.sweepRowsMax, now - limits.proofWindowSeconds)) > 0

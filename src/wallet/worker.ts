@@ -4,6 +4,5 @@ import type { RequestStore } from './request-store.ts'
 
 /** Requests that cannot come again. */
 export const requestSweep: RowSweep<{ requests: RequestStore }> = {
-  lease: 'requests.sweep',
   prune: async ({ requests }, now) => (await requests.prune(limits.sweepRowsMax, now)) > 0,
 }

@@ -196,6 +196,17 @@ export function describeEngine(
     await again?.release()
   })
 
+  it('parts of a node share a lease, and the last of them gives it back', async () => {
+    const { database } = await start()
+    const [one, two] = await Promise.all(['sweep', 'sweep'].map((name) => database.lease(name)))
+    expect([one?.held(), two?.held()]).toEqual([true, true])
+    await one?.release()
+    await one?.release()
+    expect([one?.held(), two?.held()]).toEqual([false, true])
+    await two?.release()
+    expect([one?.held(), two?.held()]).toEqual([false, false])
+  })
+
   it('leases of different names are held at the same time, beside writes and reads', async () => {
     const { database } = await start()
     const leases = await Promise.all(['sweep', 'courier'].map((name) => database.lease(name)))

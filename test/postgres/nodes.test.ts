@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { createStores } from '../../src/app/stores.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { limits } from '../../src/base/limits.ts'
+import { leader } from '../../src/db/database.ts'
 import { couponSchema, versionOf } from '../../src/db/migrations.ts'
 import { openPostgres } from '../../src/db/postgres/open.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
@@ -10,6 +11,13 @@ import { until } from '../support/until.ts'
 
 const databases = await openDatabases()
 afterAll(() => databases.stop())
+
+type Node = Awaited<ReturnType<typeof openNode>>
+
+/** All work of the leader for the engine, until nothing is left. */
+async function upkeep(node: Node): Promise<void> {
+  for (const step of node.upkeep) while (await step());
+}
 
 const openNode = async (url: string, name: string) => {
   const options = { url, now: systemClock, schema: couponSchema, stores: createStores }
@@ -41,8 +49,7 @@ test('each node of a database has a row, until it stops or was dead for long', a
     [limits.nodeKeptSeconds + 5],
   )
   expect(await names()).toEqual(['one', 'two', 'dead'])
-  const forget = one.upkeep.find(({ lease }) => lease === 'forget nodes')
-  expect(await forget?.step()).toBe(false)
+  await upkeep(one)
   expect(await names()).toEqual(['one', 'two'])
 
   // A beat brings back the row of a node that was only silent.
@@ -53,4 +60,28 @@ test('each node of a database has a row, until it stops or was dead for long', a
   await one.close()
   expect((await other.send('SELECT 1 FROM nodes', [])).count).toBe(0)
   await other.end()
+})
+
+test('of several nodes one leads, and another takes over when its session ends', async () => {
+  const name = await databases.create('coupons')
+  const nodes = [await openNode(databases.server.url(name), 'one')]
+  nodes.push(await openNode(databases.server.url(name), 'two'))
+  const [one, two] = nodes as [Node, Node]
+  const leads = await one.lease(leader)
+  expect([leads?.held(), await two.lease(leader)]).toEqual([true, null])
+  const leaders = async () => (await two.nodes?.list())?.map(({ leads }) => leads)
+  expect(await leaders()).toEqual([true, false])
+
+  const other = await databases.connect(name)
+  await other.send(
+    `SELECT pg_terminate_backend(CAST(backend AS INTEGER)) FROM nodes WHERE name = 'one'`,
+    [],
+  )
+  await until('the leader knows it', () => leads?.held() === false)
+  await until('the second leads', async () => (await two.lease(leader))?.held() === true)
+  expect(await one.lease(leader)).toBeNull()
+  await until('both are listed again', async () => (await leaders())?.join() === 'false,true')
+
+  await other.end()
+  for (const node of nodes) await node.close()
 })

@@ -70,9 +70,10 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   #looking: Promise<void> | null = null
   readonly cleanStart = true
   readonly upkeep: readonly Upkeep[] = [
-    { lease: 'fold counters', step: () => this.#fold() },
-    { lease: 'forget commits', step: () => this.#forget() },
-    { lease: 'forget nodes', step: () => this.#forgetNodes() },
+    () => this.#fold(),
+    () => this.#forget(),
+    () => this.#forgetNodes(),
+    () => this.#dateWrites(),
   ]
   readonly nodes: Membership | null
 
@@ -201,6 +202,18 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       ),
     )
     return count === limits.foldedCountersMax
+  }
+
+  /** Record the clock of the server as that of the newest write, for a move to the embedded engine. */
+  async #dateWrites(): Promise<boolean> {
+    await this.administer((connection) =>
+      connection.send(
+        `UPDATE state SET newest_write = greatest(newest_write,
+           CAST(floor(extract(epoch FROM clock_timestamp())) AS BIGINT)) WHERE id = 1`,
+        [],
+      ),
+    )
+    return false
   }
 
   async #forgetNodes(): Promise<boolean> {

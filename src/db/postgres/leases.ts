@@ -4,7 +4,8 @@ import type { SqlValue } from '../sql.ts'
 import { type Connection, ConnectionLost, type Result } from './connection.ts'
 import { readClock } from './durability.ts'
 
-type State = { held: boolean }
+/** A name that this node asked for, with the parts of the node that have it. */
+type State = { held: boolean; holders: number; given: Promise<boolean> }
 
 type Session = {
   connection: Connection
@@ -35,28 +36,17 @@ export class Leasing {
   }
 
   async lease(name: string): Promise<Lease | null> {
-    if (this.#closed || this.#states.has(name)) return null
-    const state = { held: false }
-    this.#states.set(name, state)
-    try {
-      const { connection } = await this.#opened()
-      const { rows } = await connection.send(
-        'SELECT pg_try_advisory_lock(hashtextextended($1, 1)) AS taken',
-        [name],
-      )
-      if (rows[0]?.taken !== true) {
-        this.#states.delete(name)
-        return null
-      }
-      // With its session the lock may have ended meanwhile.
-      state.held = connection.open && this.#states.get(name) === state
-    } catch (cause) {
-      if (this.#states.get(name) === state) this.#states.delete(name)
-      throw cause
-    }
+    if (this.#closed) return null
+    const state = this.#states.get(name) ?? this.#ask(name)
+    state.holders++
+    if (!(await state.given) || !state.held) return null
+    let held = true
     return {
-      held: () => state.held && this.#heard(),
-      release: () => this.#release(name, state),
+      held: () => held && state.held && this.#heard(),
+      release: async () => {
+        if (held && --state.holders === 0) await this.#release(name, state)
+        held = false
+      },
     }
   }
 
@@ -72,6 +62,26 @@ export class Leasing {
     const session = await this.#opening?.catch(() => null)
     this.#lost()
     await session?.connection.end()
+  }
+
+  #ask(name: string): State {
+    const state: State = { held: false, holders: 0, given: Promise.resolve(false) }
+    this.#states.set(name, state)
+    state.given = this.#take(name, state).finally(() => {
+      if (!state.held && this.#states.get(name) === state) this.#states.delete(name)
+    })
+    return state
+  }
+
+  async #take(name: string, state: State): Promise<boolean> {
+    const { connection } = await this.#opened()
+    const { rows } = await connection.send(
+      'SELECT pg_try_advisory_lock(hashtextextended($1, 1)) AS taken',
+      [name],
+    )
+    // With its session the lock may have ended meanwhile.
+    state.held = rows[0]?.taken === true && connection.open && this.#states.get(name) === state
+    return state.held
   }
 
   async #release(name: string, state: State): Promise<void> {
@@ -107,19 +117,19 @@ export class Leasing {
     const session: Session = {
       connection,
       answeredAt: askedAt,
-      beat: setInterval(() => void this.#ask(session), limits.leaseBeatSeconds * 1000),
+      beat: setInterval(() => void this.#question(session), limits.leaseBeatSeconds * 1000),
     }
     session.beat.unref()
     // A standby that is away stops commits. Leases go on meanwhile, and so does what is only told of a node.
     connection.send('SET synchronous_commit = off', []).catch(() => undefined)
     this.#session = session
-    await this.#ask(session)
+    await this.#question(session)
     if (connection.open) return session
     this.#lost()
     throw new ConnectionLost('the connection has ended')
   }
 
-  async #ask(session: Session): Promise<void> {
+  async #question(session: Session): Promise<void> {
     const askedAt = performance.now()
     try {
       const clock = await readClock(session.connection)

@@ -1,5 +1,5 @@
 import { limits } from '../../base/limits.ts'
-import type { KnownNode, Nodes } from '../database.ts'
+import { type KnownNode, leader, type Nodes } from '../database.ts'
 import type { Connection } from './connection.ts'
 import type { Leasing } from './leases.ts'
 
@@ -25,6 +25,11 @@ type Parts = {
   leasing: Leasing
   administer: <T>(run: (connection: Connection) => Promise<T>) => Promise<T>
 }
+
+/** True of the node whose session has the lock of the leader (leases.ts). */
+const leads = `EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = backend
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND (CAST(classid AS BIGINT) << 32) | CAST(objid AS BIGINT) = hashtextextended('${leader}', 1))`
 
 const epoch = (column: string) => `CAST(extract(epoch FROM ${column}) AS DOUBLE PRECISION)`
 
@@ -58,7 +63,7 @@ export class Membership implements Nodes {
     const { rows } = await this.#parts.administer((connection) =>
       connection.send(
         `SELECT id, name, version, schema, address, ${epoch('started_at')} AS started,
-           ${epoch('clock_timestamp() - seen_at')} AS silent
+           ${epoch('clock_timestamp() - seen_at')} AS silent, ${leads} AS leads
          FROM nodes ORDER BY started_at, id`,
         [],
       ),
@@ -69,6 +74,7 @@ export class Membership implements Nodes {
       version: String(row.version),
       schema: Number(row.schema),
       address: row.address === null ? null : String(row.address),
+      leads: row.leads === true,
       startedAt: Math.round(Number(row.started)),
       silentSeconds: Math.max(0, Number(row.silent)),
     }))

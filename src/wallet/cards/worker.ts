@@ -4,7 +4,6 @@ import type { ScanStore } from './scan-store.ts'
 
 /** Scans that nobody paid with. */
 export const scanSweep: RowSweep<{ scans: ScanStore }> = {
-  lease: 'cards.sweep',
   prune: async ({ scans }, now) =>
     (await scans.prune(limits.sweepRowsMax, now - limits.scanKeptSeconds)) > 0,
 }

@@ -4,7 +4,6 @@ import type { NonceStore } from './nonce-store.ts'
 
 /** Nonces that were not used in time. */
 export const nonceSweep: RowSweep<{ nonces: NonceStore }> = {
-  lease: 'identities.sweep',
   prune: async ({ nonces }, now) =>
     (await nonces.prune(limits.sweepRowsMax, now - limits.openNonceSeconds)) > 0,
 }

@@ -62,6 +62,5 @@ export function startLedgerWorker(work: LedgerWork): () => Promise<void> {
 
 /** Refusals of start events that are too old to come again. */
 export const refusalSweep: RowSweep<LedgerStores> = {
-  lease: 'ledger.sweep',
   prune: async ({ ledger }, now) => (await ledger.prune(limits.sweepRowsMax, now)) > 0,
 }
