@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { suuidOf } from '../crypto/bytes.ts'
 import { createNip44 } from '../crypto/nip44.ts'
-import type { AfterCommit, Database, Locking } from '../db/database.ts'
+import type { AfterCommit, Database, Locking, News } from '../db/database.ts'
 import type { Jobs } from '../db/jobs.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
@@ -15,7 +15,7 @@ import { startHolderWorker } from '../wallet/cards/holders/worker.ts'
 import { createFunds } from '../wallet/cards/payments/funds.ts'
 import { type Payments, takeAnswer } from '../wallet/cards/payments/payments.ts'
 import { payRoutes } from '../wallet/cards/payments/routes.ts'
-import { createWaiting } from '../wallet/cards/payments/waiting.ts'
+import { createWaiting, paymentAnswered } from '../wallet/cards/payments/waiting.ts'
 import { startPaymentWorker } from '../wallet/cards/payments/worker.ts'
 import type { Cards } from '../wallet/cards/service.ts'
 import { createKeyDerivation } from '../wallet/cards/tag.ts'
@@ -33,7 +33,7 @@ type CardParts = {
   config: Config
   keys: { managerSecret: Uint8Array; storeKey: Uint8Array }
   cardMasterKey: Uint8Array
-  database: Database<Stores>
+  database: Database<Stores> & News
   jobs: Jobs
   signer: Signer
   verify: VerifyEvent
@@ -93,6 +93,8 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
     if (!config.tokens.has(token)) log.warn('cards.limit-of-no-token', { limit: name, token })
   }
   const waiting = createWaiting()
+  // A request that waits looks at its payment from time to time, too.
+  database.listen(paymentAnswered, { told: waiting.tell, missed: () => undefined })
   const ledgerPubkey = config.ledgerPubkey ?? signer.pubkey
   const { ledger, broadcast, steady } = parts
   const report = log.info

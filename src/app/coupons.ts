@@ -1,8 +1,10 @@
 import { createLive, type Live } from '../coupons/live.ts'
+import { couponChanged, couponsKilled } from '../coupons/news.ts'
 import { createNonce } from '../coupons/nonce.ts'
 import type { CouponService } from '../coupons/service.ts'
 import { createVoucherLimits, noVoucherLimits } from '../coupons/voucher-limits.ts'
 import { startKillSweep } from '../coupons/worker.ts'
+import { merchantRemoved } from '../merchants/service.ts'
 import type { FetchPublic } from '../outbound/fetch-public.ts'
 import type { RunningGateway } from './gateway.ts'
 import type { Management } from './management.ts'
@@ -32,13 +34,16 @@ export function startCoupons(runtime: Runtime, parts: CouponParts): RunningCoupo
     ...{ now, jobs },
     failed: (cause) => log.error('live.failed', { cause }),
   })
-  management.onRemoved(live.hangUp)
   management.onExposed(() => live.hangUp())
   const pictures = pictureAddresses(config)
   const sweep = startKillSweep({
     ...{ jobs, database },
     failed: (cause) => log.warn('housekeeping.failed', { cause }),
   })
+  // Windows whose stream ends open another one, and read anew. One `missed` ends all of them.
+  database.listen(merchantRemoved, { told: live.hangUp, missed: () => undefined })
+  database.listen(couponChanged, { told: live.changed, missed: () => live.hangUp() })
+  database.listen(couponsKilled, { told: sweep.wake, missed: sweep.wake })
   const service: CouponService = {
     ...{ database, now, signer, verify, requireDisk },
     ...pictures,
@@ -53,8 +58,6 @@ export function startCoupons(runtime: Runtime, parts: CouponParts): RunningCoupo
     broadcast: gateway.broadcast,
     recall: gateway.recall,
     ...(config.rateLimit ? createVoucherLimits(() => steady() / 1000) : noVoucherLimits),
-    changed: live.changed,
-    killed: sweep.wake,
   }
   const images = createImages(runtime, fetchPublic, pictures)
   return { service, live, images, stop: sweep.stop }

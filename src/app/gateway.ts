@@ -81,7 +81,6 @@ export function startGateway(runtime: GatewayRuntime, parts: GatewayParts): Runn
         },
       }
     },
-    wake: relays.wake,
     trouble: relays.trouble,
     outside: links.map(({ url }) => url),
     embeddedUrl: relay ? addresses.relayUrl : null,

@@ -3,8 +3,10 @@ import type { AnyElysia } from 'elysia'
 import { systemClock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { Database, Locking } from '../db/database.ts'
+import type { AfterCommit, Database, Locking, News } from '../db/database.ts'
 import type { FactStore } from '../db/fact-store.ts'
+import type { Jobs } from '../db/jobs.ts'
+import type { Topic } from '../db/news.ts'
 import type { Authenticator } from '../http/auth.ts'
 import { codeDue, requireMerchant, settleCode } from '../merchants/admit.ts'
 import { codeOf, saltBytes } from '../merchants/code.ts'
@@ -23,7 +25,8 @@ import type { Config } from './config.ts'
 import type { Stores } from './stores.ts'
 
 type ManagementParts = {
-  database: Database<MerchantStores & { facts: FactStore }>
+  database: Database<MerchantStores & { facts: FactStore }> & News
+  jobs: Jobs
   storeKey: Uint8Array
   /** A monotonic clock, in milliseconds. */
   steady: () => number
@@ -52,21 +55,22 @@ export type Management = {
   routes(auth: Authenticator<Caller>): AnyElysia[]
   /** True while only this machine reaches the service. */
   private(): boolean
-  /** Call `listener` when a key may no longer manage. */
-  onRemoved(listener: (pubkey: string) => void): void
   /** Call `listener` when the service turns out to be reachable from other machines. */
   onExposed(listener: () => void): void
   /** A request came through a proxy, so others reach the service. Management is closed from this call on, for ever. */
   expose(): Promise<void>
   state(): Promise<ManagementState>
+  stop(): Promise<void>
   /** The operator's commands, for the control socket. */
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
 }
 
+/** A request came through a proxy: others reach the service. */
+const serviceExposed: Topic<null> = { name: 'service.exposed' }
+
 /** Decide which keys may manage, and create a setup code where one is needed. */
 export async function openManagement(config: Config, parts: ManagementParts): Promise<Management> {
-  const { database, storeKey, steady, log } = parts
-  const removed: ((pubkey: string) => void)[] = []
+  const { database, jobs, storeKey, steady, log } = parts
   const exposing: (() => void)[] = []
   const exposed = await database.snapshot((tx) => tx.facts.find('exposed'))
   let alone = isLoopback(config) && exposed === null
@@ -83,9 +87,22 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
       if (event.type === 'code-replaced') return log.warn('setup.replaced', { hint })
       const { type, pubkey, by } = event
       log.info(`merchant.${type}`, { npub: npubOf(pubkey), by: by.length === 64 ? npubOf(by) : by })
-      if (type === 'removed') for (const listener of removed) listener(pubkey)
     },
   }
+  const close = () => {
+    if (!alone) return
+    alone = false
+    for (const listener of exposing) listener()
+    if (merchants.admission() === 'let-in') log.warn('management.closed', { hint })
+  }
+  const look = jobs.start({
+    async run() {
+      if ((await database.snapshot((tx) => tx.facts.find('exposed'))) !== null) close()
+      return undefined
+    },
+    failed: (cause) => log.error('management.unread', { cause }),
+  })
+  database.listen(serviceExposed, { told: close, missed: look.wake })
   // Without a change there is no transaction, so the start waits neither for the disk nor for the clock.
   if (await database.snapshot((tx) => codeDue(merchants, tx))) await settle(parts, merchants)
   return {
@@ -95,16 +112,17 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
     chargeTake: (tx, owner, added) => chargeTake(merchants, tx, owner, added),
     routes: (auth) => [setupRoutes(merchants, auth), merchantRoutes(merchants, auth)],
     private: () => alone,
-    onRemoved: (listener) => void removed.push(listener),
     onExposed: (listener) => void exposing.push(listener),
     async expose() {
       if (!alone) return
-      alone = false
-      for (const listener of exposing) listener()
-      if (merchants.admission() === 'let-in') log.warn('management.closed', { hint })
-      await settle(parts, merchants, async (tx) => void (await tx.facts.pin('exposed', '1')))
+      close()
+      await settle(parts, merchants, async (tx) => {
+        await tx.facts.pin('exposed', '1')
+        tx.tell(serviceExposed, null)
+      })
     },
     state: () => stateOf(merchants),
+    stop: look.stop,
     commands: {
       'POST /merchants': (asked) => operateMerchants(merchants, asked as MerchantCommand),
     },
@@ -115,7 +133,7 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
 async function settle(
   { database, log }: Pick<ManagementParts, 'database' | 'log'>,
   merchants: Merchants,
-  also: (tx: { facts: FactStore }) => Promise<void> = async () => undefined,
+  also: (tx: { facts: FactStore } & AfterCommit) => Promise<void> = async () => undefined,
 ): Promise<void> {
   try {
     await database.transact({ roots: ['instance', 'roster'] }, async (tx) => {

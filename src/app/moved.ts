@@ -53,6 +53,8 @@ export function startMovedHttp(runtime: Runtime, parts: MovedParts): HttpServer 
   })
 }
 
+const nothing = () => undefined
+
 /** Used signatures are kept in memory, since nothing is written to the database. */
 function createSpend({ now }: Runtime): Spend {
   const used = new Map<string, number>()
@@ -66,7 +68,7 @@ function createSpend({ now }: Runtime): Spend {
     },
     prune: async () => 0,
   }
-  return async ({ spend }) => spend?.({ proofs, afterCommit: () => undefined })
+  return async ({ spend }) => spend?.({ proofs, afterCommit: nothing, tell: nothing })
 }
 
 /** NIP-98 alone: the routes of the move take no session. */

@@ -1,12 +1,13 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, News } from '../db/database.ts'
+import type { Jobs } from '../db/jobs.ts'
 import { type Authenticator, createAuthenticator } from '../http/auth.ts'
 import { npubOf, parsePubkey } from '../nostr/keys.ts'
 import type { Caller } from '../session/caller.ts'
 import type { CutoffStore } from '../session/cutoff-store.ts'
-import { createCutoffs, everyKey } from '../session/cutoffs.ts'
+import { type Cutoff, createCutoffs, everyKey, sessionsEnded } from '../session/cutoffs.ts'
 import { endSessions } from '../session/end.ts'
 import { createIdentify } from '../session/identify.ts'
 import { createSessions, type Sessions } from '../session/session.ts'
@@ -17,7 +18,8 @@ import type { Runtime } from './runtime.ts'
 type SessionParts = {
   /** SESSION_JWT_SECRET. */
   secret: string
-  database: Database<{ cutoffs: CutoffStore }>
+  database: Database<{ cutoffs: CutoffStore }> & News
+  jobs: Jobs
   now: Clock
   /** Called when the sessions of a key, or of all keys, were ended. Their streams end with them. */
   ended(pubkey?: string): void
@@ -28,22 +30,34 @@ type RunningSessions = {
   sessions: Sessions
   /** The operator's commands, for the control socket. */
   commands: Record<string, (asked: Record<string, unknown>) => Promise<unknown>>
+  stop(): Promise<void>
 }
 
 /** Create the sessions, with the cut-offs from before the start. */
 export async function startSessions(parts: SessionParts): Promise<RunningSessions> {
-  const { secret, database, now, log } = parts
-  const cutoffs = createCutoffs(await database.snapshot((tx) => tx.cutoffs.list()))
-  const ended: Parameters<typeof endSessions>[0]['ended'] = (cutoff) => {
-    cutoffs.set(cutoff)
+  const { secret, database, jobs, now, log } = parts
+  const cutoffs = createCutoffs()
+  const ended = (cutoff: Cutoff) => {
+    if (!cutoffs.set(cutoff)) return
     const everybody = cutoff.pubkey === everyKey
     parts.ended(everybody ? undefined : cutoff.pubkey)
     log.warn('sessions.ended', { of: everybody ? 'all' : npubOf(cutoff.pubkey) })
   }
+  const read = jobs.start({
+    async run() {
+      const missed = await database.snapshot((tx) => tx.cutoffs.list())
+      for (const cutoff of missed) ended(cutoff)
+      return undefined
+    },
+    failed: (cause) => log.error('sessions.unread', { cause }),
+  })
+  database.listen(sessionsEnded, { told: ended, missed: read.wake })
+  for (const cutoff of await database.snapshot((tx) => tx.cutoffs.list())) cutoffs.set(cutoff)
   return {
     sessions: createSessions(secret, now, cutoffs),
+    stop: read.stop,
     commands: {
-      'POST /sessions': ({ key }) => endSessions({ database, now, ended }, parseSessionKey(key)),
+      'POST /sessions': ({ key }) => endSessions({ database, now }, parseSessionKey(key)),
     },
   }
 }

@@ -74,9 +74,9 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const addresses = createOwnAddresses(config.publicUrls)
 
   stopAtEnd(startSweeps(runtime))
-  const management = await openManagement(config, {
-    ...{ database, storeKey: keys.storeKey, steady, log },
-  })
+  const management = stopAtEnd(
+    await openManagement(config, { database, jobs, storeKey: keys.storeKey, steady, log }),
+  )
   const { host: relay } = stopAtEnd(startEmbeddedRelay(runtime, management))
   const gateway = stopAtEnd(startGateway(runtime, { relay, management, addresses }))
   const { broadcast, subscribe } = gateway
@@ -98,9 +98,11 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
       steady: () => steady() / 1000,
     }),
   )
-  const sessions = await startSessions({
-    ...{ secret: keys.sessionSecret, database, now, ended: live.hangUp, log },
-  })
+  const sessions = stopAtEnd(
+    await startSessions({
+      ...{ secret: keys.sessionSecret, database, jobs, now, ended: live.hangUp, log },
+    }),
+  )
   const auth = createAuth(runtime, sessions.sessions, management)
   gateway.onAccepting(ledger.accepting)
   gateway.onAccepting(cards.accepting)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import type { Log } from '../base/log.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, News } from '../db/database.ts'
 import type { Jobs } from '../db/jobs.ts'
 import type { VerifyEvent } from '../nostr/event.ts'
 import { type FetchPublic, OutboundError } from '../outbound/fetch-public.ts'
@@ -10,13 +10,13 @@ import { createHandOver, createLookUpAddress } from '../outbound/lud16.ts'
 import { createSlots } from '../outbound/slots.ts'
 import { createPreviewElsewhere, createRefreshElsewhere } from '../outbound/voucher-service.ts'
 import { createTransferRates, noTransferRates } from '../wallet/transfers/rates.ts'
-import type { Transfers } from '../wallet/transfers/service.ts'
+import { swapPostponed, type Transfers } from '../wallet/transfers/service.ts'
 import { startTransferWorker } from '../wallet/transfers/worker.ts'
 import type { Config } from './config.ts'
 import type { Stores } from './stores.ts'
 
 type TransferParts = {
-  database: Database<Stores>
+  database: Database<Stores> & News
   jobs: Jobs
   now: Clock
   verify: VerifyEvent
@@ -57,11 +57,11 @@ export function startTransfers(config: Config, parts: TransferParts): RunningTra
     },
     arriving: rates.arriving,
     swapping: new Map(),
-    postponed: () => worker.wake(),
     warn: log.warn,
   }
   const failed = (cause: unknown) => log.warn('transfers.failed', { cause })
   const worker = startTransferWorker({ transfers, jobs, failed })
+  shared.database.listen(swapPostponed, { told: worker.wake, missed: worker.wake })
   return { transfers, stop: worker.stop }
 }
 

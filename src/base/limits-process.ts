@@ -62,6 +62,16 @@ export const processLimits = {
   foldedCountersMax: 5000,
   /** The mark of a commit stays for so long: much longer than anybody asks for its fate. */
   commitsKeptSeconds: 3600,
+  /** News for other nodes are announced together after this time, and looked for this often without a call. */
+  newsCallMs: 20,
+  newsLookSeconds: 1,
+  /** Rows of news in one read. One may hold an event of 256 KiB. */
+  newsPageRows: 100,
+  /** News that were read while an older transaction was open. With more of them the listeners read anew. */
+  newsSeenMax: 10_000,
+  /** News stay for so long: longer than a node is away without a word. The second, while an old transaction is open. */
+  newsKeptSeconds: 60,
+  newsKeptSecondsMax: 600,
   /** Longest wait for a connection to one host. */
   databaseConnectSeconds: 3,
   /** The fate of a commit that got lost is asked for so long, until a promoted standby answers. */

@@ -5,6 +5,7 @@ import { openManagement } from '../app/management.ts'
 import { createLog } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { readPins } from '../db/inspect.ts'
+import { createJobs } from '../db/jobs.ts'
 import {
   type ListedMerchants,
   type MerchantCommand,
@@ -120,8 +121,9 @@ async function alone(config: Config, path: string, command: MerchantCommand) {
   // The command prints its own result, so the log has errors only.
   const log = createLog('error', config.logFormat)
   return onDatabase(path, async (database) => {
+    const jobs = createJobs(database)
     const { merchants } = await openManagement(config, {
-      ...{ database, storeKey, steady: () => performance.now(), log },
+      ...{ database, jobs, storeKey, steady: () => performance.now(), log },
     })
     return operateMerchants(merchants, command)
   })

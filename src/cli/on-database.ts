@@ -3,7 +3,7 @@ import { createStores, type Stores } from '../app/stores.ts'
 import { systemClock } from '../base/clock.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { Database } from '../db/database.ts'
+import type { OpenDatabase } from '../db/database.ts'
 import { couponSchema } from '../db/migrations.ts'
 import { openDatabase } from '../db/open.ts'
 import { reasonOf } from '../wallet/identities/reasons.ts'
@@ -14,7 +14,7 @@ import { reasonOf } from '../wallet/identities/reasons.ts'
  */
 export async function onDatabase<T>(
   path: string,
-  work: (database: Database<Stores>) => Promise<T>,
+  work: (database: OpenDatabase<Stores>) => Promise<T>,
   whenMoved: 'refuse' | 'run' = 'refuse',
 ): Promise<T> {
   const now = systemClock

@@ -18,9 +18,7 @@ export async function endKeySessions(
   const wanted = parseSessionKey(key ?? null)
   const { pubkey } = await withDatabase<Cutoff>(config, {
     alone: (path) =>
-      onDatabase(path, (database) =>
-        endSessions({ database, now: systemClock, ended: () => undefined }, wanted),
-      ),
+      onDatabase(path, (database) => endSessions({ database, now: systemClock }, wanted)),
     running: (server) => server.ask<Cutoff>('POST', 'sessions', { key: wanted }),
   })
   if (pubkey === everyKey) {

@@ -5,6 +5,7 @@ import type { Locking } from '../db/database.ts'
 import type { Caller } from '../session/caller.ts'
 import type { Batch } from './batch-store.ts'
 import type { StoredDefinition } from './definition-store.ts'
+import { couponChanged } from './news.ts'
 import { handleOf } from './nonce.ts'
 import { type AskedPage, cutPage, parsePage } from './page.ts'
 import { ownDefinition } from './permission.ts'
@@ -155,7 +156,7 @@ export function voidBatch(
       handle: null,
       count: voided,
     } as const
-    if (voided > 0) tx.afterCommit(() => service.changed(change))
+    if (voided > 0) tx.tell(couponChanged, change)
     return { voided }
   })
 }

@@ -3,6 +3,7 @@ import type { First, Locking } from '../db/database.ts'
 import type { Caller } from '../session/caller.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
 import type { Money } from './money.ts'
+import { couponChanged } from './news.ts'
 import { handleOf } from './nonce.ts'
 import { requireRules } from './rules.ts'
 import type { CouponService, CouponStores } from './service.ts'
@@ -72,7 +73,7 @@ export async function claim(
       const { owner, couponId } = voucher
       const { amountMsat } = filed
       const change = { type: 'claimed', owner, couponId, at: now, handle, amountMsat } as const
-      tx.afterCommit(() => service.changed(change))
+      tx.tell(couponChanged, change)
       return success
     })
   })

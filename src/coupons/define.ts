@@ -15,6 +15,8 @@ import {
 } from './definition.ts'
 import { withPicture, withPictureChanged } from './definition-picture.ts'
 import type { StoredDefinition } from './definition-store.ts'
+import type { Change } from './live.ts'
+import { couponChanged } from './news.ts'
 import { ownDefinition } from './permission.ts'
 import type { CouponService, CouponStores } from './service.ts'
 
@@ -51,7 +53,7 @@ export function define(
       await tx.lock(...imageRoots(input))
       await tx.definitions.insert(id, caller.pubkey, input, now)
       await settlePictures(tx, caller, [input.picture], now)
-      tx.afterCommit(() => reportChange(service, caller, id, now))
+      tx.tell(couponChanged, changeOf(caller, id, now))
       return { status: 201, body }
     })
   })
@@ -65,7 +67,7 @@ export function edit(service: CouponService, caller: Caller, id: string, fields:
   const roots = [{ definition: id, mode: 'changed' }] as const
   return service.database.transact({ roots, first: caller.spend }, async (tx) => {
     const now = service.now()
-    tx.afterCommit(() => reportChange(service, caller, id, now))
+    tx.tell(couponChanged, changeOf(caller, id, now))
     const parsed = parseChanges(fields)
     await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, id)
@@ -104,7 +106,7 @@ export function remove(service: CouponService, caller: Caller, id: string) {
   const roots = [{ definition: id, mode: 'changed' }] as const
   return service.database.transact({ roots, first: caller.spend }, async (tx) => {
     const now = service.now()
-    tx.afterCommit(() => reportChange(service, caller, id, now))
+    tx.tell(couponChanged, changeOf(caller, id, now))
     await service.requireMerchant(tx, caller)
     const definition = await ownDefinition(tx, caller, id)
     if (definition.issued === 0) {
@@ -124,14 +126,8 @@ function imageRoots(...terms: Pick<Terms, 'image'>[]): Root[] {
   return terms.flatMap(({ image }) => (image === null ? [] : [{ image }]))
 }
 
-/** Tell the owner's live streams that a definition changed. */
-function reportChange(
-  service: CouponService,
-  { pubkey: owner }: Caller,
-  couponId: string,
-  at: number,
-): void {
-  service.changed({ type: 'coupon', owner, couponId, at })
+function changeOf({ pubkey: owner }: Caller, couponId: string, at: number): Change {
+  return { type: 'coupon', owner, couponId, at }
 }
 
 /** Refuse a picture that the caller did not upload (`picture-unknown`). */

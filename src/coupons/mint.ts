@@ -7,6 +7,7 @@ import type { Batch } from './batch-store.ts'
 import { fileNames, type Names } from './batches.ts'
 import type { StoredDefinition } from './definition-store.ts'
 import type { Change } from './live.ts'
+import { couponChanged } from './news.ts'
 import { handleOf } from './nonce.ts'
 import type { CouponService, CouponStores } from './service.ts'
 import { expired, mintedResult, type VoucherResult } from './voucher.ts'
@@ -113,7 +114,7 @@ export async function issueVouchers(
     count: issued.length,
     mintedBy,
   }
-  tx.afterCommit(() => service.changed(change))
+  tx.tell(couponChanged, change)
   return issued.map(({ result }) => result)
 }
 

@@ -1,6 +1,7 @@
 import { Refusal, requireNoWait } from '../base/refusal.ts'
 import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
 import type { AfterCommit, Locking } from '../db/database.ts'
+import { couponChanged } from './news.ts'
 import { handleOf } from './nonce.ts'
 import type { CouponService, CouponStores } from './service.ts'
 import { mintedResult, refusalFor, spendable, type Voucher } from './voucher.ts'
@@ -10,7 +11,7 @@ type RefreshInput = { nonce: string; key: string }
 /** The part of CouponService that a refresh needs. */
 export type Refreshing = Pick<
   CouponService,
-  'now' | 'storeKey' | 'newNonce' | 'signer' | 'refreshes' | 'charge' | 'changed'
+  'now' | 'storeKey' | 'newNonce' | 'signer' | 'refreshes' | 'charge'
 >
 
 /** `replayed` is true if a retry got the stored answer. */
@@ -62,10 +63,8 @@ export async function refreshWithin(
     successor: by.handle,
   } as const
   // After the commit, because the transaction may be run again and must not count twice.
-  tx.afterCommit(() => {
-    service.refreshes.made(old.rootId)
-    service.changed(change)
-  })
+  tx.afterCommit(() => service.refreshes.made(old.rootId))
+  tx.tell(couponChanged, change)
   return { replayed: false, body }
 }
 

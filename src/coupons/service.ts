@@ -10,7 +10,6 @@ import type { BatchStore } from './batch-store.ts'
 import type { PictureAddresses } from './definition-picture.ts'
 import type { DefinitionStore } from './definition-store.ts'
 import type { ImageStore } from './image-store.ts'
-import type { Change } from './live.ts'
 import type { MinterStore } from './minter-store.ts'
 import type { StatisticsStore } from './statistics-store.ts'
 import type { TillStore } from './till-store.ts'
@@ -68,8 +67,4 @@ export type CouponService = PictureAddresses & {
   wrongKeys: VoucherLimits['wrongKeys']
   /** Refuses `disk-low` while the disk has little room. Called before writes that a client may repeat without end. */
   requireDisk: () => void
-  /** Tell the live stream about a change. Called after the commit only. */
-  changed: (change: Change) => void
-  /** Wake the worker that marks the rows of vouchers that the kill switch voided. */
-  killed: () => void
 }

@@ -1,6 +1,7 @@
 import { limits } from '../base/limits.ts'
 import { Refusal, type RefusalCode } from '../base/refusal.ts'
 import type { Caller } from '../session/caller.ts'
+import { couponChanged, couponsKilled } from './news.ts'
 import { handleOf, nonceShaped, parseHandle } from './nonce.ts'
 import { ownDefinition } from './permission.ts'
 import type { CouponService, CouponStores } from './service.ts'
@@ -51,7 +52,7 @@ export function voidVoucher(
       handle,
       count: 1,
     } as const
-    tx.afterCommit(() => service.changed(change))
+    tx.tell(couponChanged, change)
     return { mint: issuanceOf(listed, now) }
   })
 }
@@ -68,13 +69,13 @@ export function voidAll(service: CouponService, caller: Caller, couponId: string
     // The counter is exact here: each operation that mints, claims or voids changes it in its transaction.
     const voided = definition.open
     const now = service.now()
-    if (voided > 0) await tx.vouchers.kill(definition.rowId, voided, now)
-    tx.afterCommit(() => {
-      service.killed()
-      if (voided === 0) return
+    if (voided > 0) {
+      await tx.vouchers.kill(definition.rowId, voided, now)
       const { pubkey: owner } = caller
-      service.changed({ type: 'voided', owner, couponId, at: now, handle: null, count: voided })
-    })
+      const change = { type: 'voided', owner, couponId, at: now, handle: null } as const
+      tx.tell(couponChanged, { ...change, count: voided })
+      tx.tell(couponsKilled, null)
+    }
     return { voided }
   })
 }

@@ -1,3 +1,4 @@
+import type { NewsListener, Topic } from './news.ts'
 import type { Root, Roots } from './roots.ts'
 
 /**
@@ -30,7 +31,8 @@ export type Plan<Tx> = {
 
 /** The database for the process that opens and closes it. */
 export type OpenDatabase<Tx> = Database<Tx> &
-  Leases & {
+  Leases &
+  News & {
     /** True if the last process closed the file properly. */
     readonly cleanStart: boolean
     /** True while the clock is behind the newest write. Writes are refused then. */
@@ -72,6 +74,14 @@ export type KnownNode = {
   silentSeconds: number
 }
 
+/** News of commits, for every node (`db/news.ts`). */
+export type News = {
+  /** Listen before you read what the news are about. */
+  listen<Body>(topic: Topic<Body>, listener: NewsListener<Body>): void
+  /** Tell news that no operation goes with. Resolves when every node that listens will hear of it. */
+  tell<Body>(topic: Topic<Body>, body: Body): Promise<void>
+}
+
 /** One kind of such work. A step resolves to true when more is left. */
 export type Upkeep = () => Promise<boolean>
 
@@ -100,6 +110,8 @@ export type AfterCommit = {
    * only logged.
    */
   afterCommit(effect: () => void): void
+  /** The same on every node: call those who listen to a topic. */
+  tell<Body>(topic: Topic<Body>, body: Body): void
 }
 
 export type Locking = {

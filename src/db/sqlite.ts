@@ -5,6 +5,7 @@ import { Refusal } from '../base/refusal.ts'
 import { Connection, createSql } from './connection.ts'
 import type { AfterCommit, First, Lease, Locking, OpenDatabase, Plan } from './database.ts'
 import { migrate, type Schema } from './migrations.ts'
+import { Listeners, type NewsListener, type Topic } from './news.ts'
 import type { Sql } from './sql.ts'
 
 /** Events of the engine for the metrics. */
@@ -73,6 +74,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   readonly cleanStart: boolean
   readonly upkeep = []
   readonly nodes = null
+  readonly #listeners = new Listeners()
   #sound: boolean
 
   constructor(options: SqliteOptions<Tx>) {
@@ -88,7 +90,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.cleanStart = this.#sound = state?.clean === 1
     this.#newestWrite = this.#newestStored = state?.newest_write ?? 0
     connection.run('UPDATE state SET clean = 0 WHERE id = 1')
-    this.#writer = createWriter(connection, options.stores)
+    this.#writer = createWriter(connection, options.stores, this.#listeners)
     const reader = openConnection(options.path)
     reader.run('PRAGMA query_only = ON')
     this.#reader = {
@@ -153,6 +155,15 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
         held = false
       },
     }
+  }
+
+  /** There is no other node. */
+  listen<Body>(topic: Topic<Body>, listener: NewsListener<Body>): void {
+    this.#listeners.listen(topic, listener)
+  }
+
+  async tell<Body>(topic: Topic<Body>, body: Body): Promise<void> {
+    this.#listeners.tell(topic, body)
   }
 
   /** Finish the waiting operations, fold the WAL into the file, mark it clean if it is, and close it. */
@@ -271,16 +282,23 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   }
 
   #reopen(): Writer<Tx> {
-    return createWriter(openConnection(this.#options.path), this.#options.stores)
+    const { path, stores } = this.#options
+    return createWriter(openConnection(path), stores, this.#listeners)
   }
 }
 
-function createWriter<Tx>(connection: Sqlite, stores: (sql: Sql) => Tx): Writer<Tx> {
+function createWriter<Tx>(
+  connection: Sqlite,
+  stores: (sql: Sql) => Tx,
+  listeners: Listeners,
+): Writer<Tx> {
   const writer = {
     connection,
     tx: {
       ...stores(createSql(connection)),
       afterCommit: (effect: () => void) => void writer.effects.push(effect),
+      tell: <Body>(topic: Topic<Body>, body: Body) =>
+        void writer.effects.push(() => listeners.tell(topic, body)),
       lock: () => nothing,
     },
     effects: [] as (() => void)[],

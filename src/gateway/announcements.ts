@@ -10,6 +10,7 @@ import { kinds } from '../nostr/kinds.ts'
 import { giveUpAt } from './outbox.ts'
 import type { OutboxStore } from './outbox-store.ts'
 import { enqueue } from './publish.ts'
+import { deliveriesDue } from './service.ts'
 
 type Tx = { announcements: AnnouncementStore; outbox: OutboxStore }
 
@@ -22,8 +23,6 @@ export type ReconcileParts = {
   origins: () => readonly string[]
   /** Every relay that announcements are sent to. */
   relays: readonly string[]
-  /** Deliveries were queued, and are due. */
-  queued: () => void
 }
 
 type Query = (filters: readonly Filter[]) => Promise<NostrEvent[] | null>
@@ -105,7 +104,7 @@ async function settle(
     const current = await tx.announcements.find(ours.pubkey)
     // The merchant may have announced anew or withdrawn since the read.
     if (current?.id !== ours.id) return
-    tx.afterCommit(parts.queued)
+    tx.tell(deliveriesDue, parts.relays)
     if (replacement) {
       await tx.announcements.put(replacement)
       await tx.outbox.recall(ours.id, 'replaced', now)

@@ -7,7 +7,7 @@ import { kinds } from '../nostr/kinds.ts'
 import { findValidationError } from '../relay/validation-error.ts'
 import { giveUpAt } from './outbox.ts'
 import type { Delivery, OutboxStore, Priority } from './outbox-store.ts'
-import { embeddedRelay, type Gateway } from './service.ts'
+import { deliveriesDue, embeddedRelay, type Gateway } from './service.ts'
 
 /**
  * Accept a signed event for delivery. It is on disk when this resolves, to the event and the addresses of
@@ -42,7 +42,7 @@ export async function publish(
     const now = gateway.now()
     const fresh = await enqueue(tx.outbox, event, targets, { now, priority })
     await others.accept(tx)
-    tx.afterCommit(() => gateway.wake(targets))
+    tx.tell(deliveriesDue, targets)
     return { relays: targets, fresh }
   })
   if (!fresh) quotas.giveBack(event.pubkey, bytes)

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/database.ts'
+import type { Topic } from '../db/news.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
 import type { NostrEvent, VerifyEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
@@ -37,8 +38,6 @@ export type Gateway = {
   quotas: WriteQuotas
   /** Refuses `disk-low`. */
   requireDisk: () => void
-  /** Wake the couriers of these relays. */
-  wake: (relays: readonly string[]) => void
   /** The reason why a relay cannot be reached now, or null. */
   trouble: (relay: string) => string | null
   /** Find events in the embedded relay for a client address; null without one. Refuses `rate-limited`. */
@@ -70,6 +69,9 @@ export type RelayStatus = {
   /** Milliseconds from the last answered event to its answer. */
   latency: number | null
 }
+
+/** Deliveries to these relays were queued. */
+export const deliveriesDue: Topic<readonly string[]> = { name: 'deliveries.due' }
 
 /** The name of the embedded relay among a delivery's relays. */
 export const embeddedRelay = 'embedded'

@@ -1,5 +1,5 @@
 import { limits } from '../base/limits.ts'
-import type { AfterCommit } from '../db/database.ts'
+import type { AfterCommit, News } from '../db/database.ts'
 import type { Job, Jobs, RowSweep } from '../db/jobs.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
@@ -10,11 +10,12 @@ import { retireOthers } from './outbox.ts'
 import type { OutboxStore } from './outbox-store.ts'
 import { enqueue } from './publish.ts'
 import type { Subscription } from './relays-conversation.ts'
-import { embeddedRelay, type RelayStatus } from './service.ts'
+import { deliveriesDue, embeddedRelay, type RelayStatus } from './service.ts'
 
 type OutboxStores = { outbox: OutboxStore }
 
-type WorkerParts = Omit<ReconcileParts, 'queued'> & {
+type WorkerParts = ReconcileParts & {
+  database: News
   jobs: Jobs
   /** A monotonic clock in milliseconds. */
   steady: () => number
@@ -23,8 +24,6 @@ type WorkerParts = Omit<ReconcileParts, 'queued'> & {
 
 /** Every relay of the settings, with its background work. */
 export type Relays = {
-  /** Deliveries to these relays are due. */
-  wake(relays: readonly string[]): void
   /** Queue an event of the service for every relay, in the caller's transaction. Refuses `outbox-full`. */
   broadcast(tx: OutboxStores & AfterCommit, event: NostrEvent): Promise<void>
   /** End the deliveries of an event of the service that was withdrawn or replaced. */
@@ -45,17 +44,16 @@ export function startRelays(accesses: readonly RelayAccess[], parts: WorkerParts
     for (const relay of relays) handles.get(relay)?.wake()
   }
   const all = accesses.map(({ relay }) => relay)
-  const announcements = { ...parts, queued: () => wake(all) }
+  database.listen(deliveriesDue, { told: wake, missed: () => wake(all) })
   for (const access of accesses) {
-    if (access.relay === embeddedRelay) watchAnnouncements(access, announcements, failed)
-    handles.set(access.relay, startHandle(access, { ...parts, announcements }))
+    if (access.relay === embeddedRelay) watchAnnouncements(access, parts, failed)
+    handles.set(access.relay, startHandle(access, { ...parts, announcements: parts }))
   }
   const retiring = startRetiring(parts)
   return {
-    wake,
     async broadcast(tx, event) {
       await enqueue(tx.outbox, event, all, { now: now(), priority: 'own' })
-      tx.afterCommit(() => wake(all))
+      tx.tell(deliveriesDue, all)
     },
     recall: (tx, eventId) => tx.outbox.recall(eventId, 'taken back', now()),
     subscribe(subscription) {

@@ -8,7 +8,7 @@ import { settleCode } from './admit.ts'
 import { codeOf } from './code.ts'
 import type { Waiting } from './merchant-store.ts'
 import { admit, merchantView } from './roster.ts'
-import type { Admission, MerchantStores, Merchants } from './service.ts'
+import { type Admission, type MerchantStores, type Merchants, merchantRemoved } from './service.ts'
 import { listWaiting } from './waiting.ts'
 
 /** A command of the operator. */
@@ -104,6 +104,7 @@ async function remove(merchants: Merchants, pubkey: string) {
     }
     await settleCode(merchants, tx)
     tx.afterCommit(() => merchants.happened({ type: 'removed', pubkey, by: 'operator' }))
+    tx.tell(merchantRemoved, pubkey)
     const remaining = merchants.admission() === 'let-in' ? await tx.merchants.count() : null
     return { npub: npubOf(pubkey), remaining }
   })

@@ -8,7 +8,7 @@ import type { Caller } from '../session/caller.ts'
 import { settleCode } from './admit.ts'
 import type { Merchant } from './merchant-store.ts'
 import type { NewMerchantModel } from './models.ts'
-import type { MerchantStores, Merchants } from './service.ts'
+import { type MerchantStores, type Merchants, merchantRemoved } from './service.ts'
 
 type MerchantInput = Static<typeof NewMerchantModel>
 
@@ -56,6 +56,7 @@ export async function removeMerchant(merchants: Merchants, caller: Caller, text:
     const { pubkey } = merchant
     const by = caller.pubkey
     tx.afterCommit(() => merchants.happened({ type: 'removed', pubkey, by }))
+    tx.tell(merchantRemoved, pubkey)
     return { removed: true as const }
   })
 }

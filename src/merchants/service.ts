@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/database.ts'
+import type { Topic } from '../db/news.ts'
 import type { ProofStore } from '../session/proof-store.ts'
 import type { MerchantStore } from './merchant-store.ts'
 
@@ -20,6 +21,9 @@ export type Admission = 'private' | 'listed' | 'open' | 'let-in'
 type MerchantEvent =
   | { type: 'admitted' | 'removed'; pubkey: string; by: 'code' | 'operator' | string }
   | { type: 'code-replaced' }
+
+/** The key of a merchant that was removed, in hex. */
+export const merchantRemoved: Topic<string> = { name: 'merchant.removed' }
 
 /** The dependencies of the operations in this folder, put together by `app/management.ts`. */
 export type Merchants = {

@@ -75,7 +75,7 @@ function startStack(): string {
         },
         prune: async () => 0,
       }
-      await spend?.({ proofs, afterCommit: () => undefined })
+      await spend?.({ proofs, afterCommit: () => undefined, tell: () => undefined })
     },
     rateLimits: noRateLimits,
     isKnown: async () => true,

@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
-import type { Database, Leases } from '../../src/db/database.ts'
+import type { Database, Leases, News } from '../../src/db/database.ts'
+import type { Topic } from '../../src/db/news.ts'
 
 /** The smallest store that shows every promise of a transaction. */
 export type Notes = {
@@ -14,7 +15,7 @@ export type Notes = {
 
 /** An engine on a fresh, empty set of notes. */
 export type EngineUnderTest = {
-  database: Database<Notes> & Leases
+  database: Database<Notes> & Leases & News
   /** The notes that another connection sees now: the committed ones. */
   peek(name: string): string | null | Promise<string | null>
   /** Finish waiting operations and close the database. `peek` goes on. */
@@ -158,6 +159,37 @@ export function describeEngine(
       'fulfilled',
     ])
     expect(done.toSorted(byText)).toEqual(['after', 'before', 'first'])
+  })
+
+  it('news are told after the commit and before the answer, those of a refused operation never', async () => {
+    const { database, peek } = await start()
+    const topic: Topic<{ name: string; bytes: Uint8Array }> = { name: 'notes' }
+    const bytes = new Uint8Array([1, 0, 255])
+    const seen: string[] = []
+    const looked: ReturnType<typeof peek>[] = []
+    database.listen(topic, {
+      told(news) {
+        expect(news.bytes).toEqual(bytes)
+        looked.push(peek(news.name))
+        seen.push(news.name)
+      },
+      missed: () => void seen.push('missed'),
+    })
+    await database.transact({ roots: 'none' }, async (tx) => {
+      await tx.put('a', '1')
+      tx.tell(topic, { name: 'a', bytes })
+    })
+    seen.push('answered')
+    const refused = database.transact(
+      { roots: 'none', first: async (tx) => tx.tell(topic, { name: 'first', bytes }) },
+      async (tx) => {
+        tx.tell(topic, { name: 'refused', bytes })
+        throw new Refusal('coupon-exhausted')
+      },
+    )
+    await expect(refused).rejects.toThrow(Refusal)
+    await database.tell(topic, { name: 'alone', bytes })
+    expect([seen, await looked[0]]).toEqual([['a', 'answered', 'first', 'alone'], '1'])
   })
 
   it('an effect that throws stops neither other effects nor the answer', async () => {

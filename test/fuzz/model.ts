@@ -141,8 +141,6 @@ class World {
       recall: async () => undefined,
       ...noVoucherLimits,
       requireDisk: () => undefined,
-      changed: () => undefined,
-      killed: () => undefined,
     }
   }
 

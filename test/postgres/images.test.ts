@@ -53,7 +53,6 @@ async function openService() {
     requireMerchant: async () => undefined,
     charge: async () => undefined,
     requireDisk: () => undefined,
-    changed: () => undefined,
   }
   return {
     engine,

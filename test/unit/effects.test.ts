@@ -49,7 +49,8 @@ const twice: Database<Stores> = {
     const run = async () => {
       const effects: (() => void)[] = []
       const afterCommit = (effect: () => void) => void effects.push(effect)
-      const tx = { ...stores, afterCommit, lock: async () => undefined }
+      const nothing = () => undefined
+      const tx = { ...stores, afterCommit, tell: nothing, lock: async () => undefined }
       await first?.(tx)
       return { value: await operation(tx), effects }
     }
@@ -202,7 +203,7 @@ test('an event of remote signing by a stranger is counted once', async () => {
   const strangers: string[] = []
   const gateway = {
     ...{ database: twice, verify: verifyEvent, verifyHash: () => true, now: () => at },
-    ...{ requireDisk: () => undefined, wake: () => undefined, keeps: async () => false },
+    ...{ requireDisk: () => undefined, keeps: async () => false },
     ...{
       outside: [],
       embeddedUrl: () => null,

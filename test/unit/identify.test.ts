@@ -29,7 +29,7 @@ async function sign({ fresh, limited }: { fresh: boolean; limited: Refusal | nul
   const proofs = { use: async () => fresh, prune: async () => 0 }
   const spend = async () => {
     try {
-      await caller.spend?.({ proofs, afterCommit: () => undefined })
+      await caller.spend?.({ proofs, afterCommit: () => undefined, tell: () => undefined })
       return 'used'
     } catch (refused) {
       return refused instanceof Refusal ? refused.code : 'fault'

@@ -4,7 +4,7 @@ import { createStores, type Stores } from '../../src/app/stores.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
-import { type Cutoff, createCutoffs, everyKey } from '../../src/session/cutoffs.ts'
+import { type Cutoff, createCutoffs, everyKey, sessionsEnded } from '../../src/session/cutoffs.ts'
 import { endSessions } from '../../src/session/end.ts'
 import { createSessions } from '../../src/session/session.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
@@ -33,10 +33,11 @@ function open() {
     cutoffs.set(cutoff)
     told.push(cutoff)
   }
+  database.listen(sessionsEnded, { told: ended, missed: () => undefined })
   return {
     database,
     told,
-    end: (key: string | null) => endSessions({ database, now, ended }, key),
+    end: (key: string | null) => endSessions({ database, now }, key),
     token: async (pubkey: string) => (await sessions.create(pubkey)).token,
     good: async (token: string) => {
       try {

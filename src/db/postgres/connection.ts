@@ -131,6 +131,11 @@ export class Connection {
     return this.#silent
   }
 
+  /** Call `listener` with the text of each notification of the channels that this connection listens to. */
+  onNotification(listener: (text: string) => void): void {
+    this.#client.on('notification', ({ payload = '' }) => listener(payload))
+  }
+
   /** True once after the server warned that a commit is not where it should be. */
   takeWarning(): boolean {
     const warned = this.#warned

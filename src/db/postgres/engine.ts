@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../base/clock.ts'
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import type { AfterCommit, First, Lease, Locking, OpenDatabase, Plan, Upkeep } from '../database.ts'
+import { Listeners, type NewsListener, type Topic } from '../news.ts'
 import type { Root } from '../roots.ts'
 import type { Sql } from '../sql.ts'
 import { type Connection, ConnectionLost, StatementFailed } from './connection.ts'
@@ -9,6 +11,7 @@ import { foldCounters } from './counters.ts'
 import type { ServerFacts } from './durability.ts'
 import { Leasing } from './leases.ts'
 import { locksFor } from './locks.ts'
+import { forgetNews, NewsLine, type Told } from './news.ts'
 import { Membership, type NodeIdentity } from './nodes.ts'
 import { closing, Pool } from './pool.ts'
 import { retried, stoppedByOther } from './retry.ts'
@@ -35,6 +38,8 @@ export type PostgresOptions<Tx> = {
   connections?: number
   /** This node, for the list of all. Without it the engine works and is not listed. */
   node?: NodeIdentity
+  /** News are for the same part of every node. Default: the service. */
+  channel?: 'service' | 'relay'
 }
 
 /** The operation as one caller asked for it. */
@@ -45,7 +50,10 @@ type Work<Tx> = {
 }
 
 /** The end of an operation whose transaction has ended as it should. */
-type Outcome = { effects: (() => void)[] } & ({ value: unknown } | { refused: unknown })
+type Outcome = { effects: (() => void)[]; told: Told[] } & (
+  | { value: unknown }
+  | { refused: unknown }
+)
 
 /** An outcome that stands, or with the id of its commit where the answer to that got lost. */
 type Attempt = { outcome: Outcome; lost: string | null }
@@ -60,6 +68,8 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   readonly #pool: Pool<Tx>
   readonly #leasing: Leasing
   readonly #settlement: Settlement
+  readonly #listeners = new Listeners()
+  readonly #news: NewsLine
   /** Operations and reads that were begun and not answered. */
   #running = 0
   #idle: (() => void) | null = null
@@ -74,6 +84,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     () => this.#forget(),
     () => this.#forgetNodes(),
     () => this.#dateWrites(),
+    () => this.#forgetNews(),
   ]
   readonly nodes: Membership | null
 
@@ -101,6 +112,13 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
         })
       : null
     this.#settlement = new Settlement(() => this.#servers.connect())
+    this.#news = new NewsLine({
+      channel: options.channel === 'relay' ? 'cuponera_relay' : 'cuponera_service',
+      connect: (onEnd) => this.#servers.connect(onEnd, limits.leaseSilenceSeconds),
+      timeline: () => this.#servers.timeline,
+      listeners: this.#listeners,
+      failed: (cause) => options.events?.failed(cause, 0),
+    })
   }
 
   /** The server of the newest connection. Null before the first one. */
@@ -137,6 +155,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
         }
         return outcome
       })
+      if (outcome.told.length > 0) this.#news.committed()
       for (const effect of outcome.effects) this.#do(effect)
       if ('refused' in outcome) throw outcome.refused
       this.#options.events?.committed(1, (performance.now() - started) / 1000)
@@ -160,6 +179,19 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     }
   }
 
+  /** Hear the news of other nodes from now on. Rejects while the database is away. */
+  follow(): Promise<void> {
+    return this.#news.follow()
+  }
+
+  listen<Body>(topic: Topic<Body>, listener: NewsListener<Body>): void {
+    this.#listeners.listen(topic, listener)
+  }
+
+  tell<Body>(topic: Topic<Body>, body: Body): Promise<void> {
+    return this.transact({ roots: 'none' }, async (tx) => tx.tell(topic, body))
+  }
+
   async lease(name: string): Promise<Lease | null> {
     if (this.#closed) throw closing()
     return this.#leasing.lease(name)
@@ -171,7 +203,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     await this.#finished(limits.databaseCloseSeconds)
     this.#settlement.stop()
     await this.nodes?.leave()
-    await Promise.all([this.#pool.close(), this.#leasing.close()])
+    await Promise.all([this.#pool.close(), this.#leasing.close(), this.#news.close()])
     await this.#finished(limits.databaseFarewellSeconds)
   }
 
@@ -219,6 +251,11 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   async #forgetNodes(): Promise<boolean> {
     await this.nodes?.forget()
     return false
+  }
+
+  async #forgetNews(): Promise<boolean> {
+    const most = limits.foldedCountersMax
+    return (await this.administer((connection) => forgetNews(connection, most))) === most
   }
 
   #do(effect: () => void): void {
@@ -272,34 +309,42 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   /** Run the operation in a transaction and end it. Rejects if none of it stands. */
   async #run(session: Session<Tx>, { roots, first, operation }: Work<Tx>): Promise<Attempt> {
     const effects: (() => void)[] = []
+    const told: Told[] = []
     const transaction = session.begin('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
     const tx = {
       ...session.tx,
       afterCommit: (effect: () => void) => void effects.push(effect),
+      tell: <Body>(topic: Topic<Body>, body: Body) => {
+        effects.push(() => this.#listeners.tell(topic, body))
+        const news = NewsLine.encode(topic, body)
+        if (!told.some((other) => isDeepStrictEqual(other, news))) told.push(news)
+      },
       async lock(...more: Root[]) {
         lock(transaction.running, more)
       },
     }
     lock(transaction, roots)
-    let kept: number | null = null
+    let kept: { effects: number; told: number } | null = null
     let outcome: Outcome
     try {
       if (first) {
         await transaction.run(() => first(tx))
-        kept = effects.length
+        kept = { effects: effects.length, told: told.length }
         transaction.savepoint()
       }
-      outcome = { value: await transaction.run(() => operation(tx)), effects }
+      outcome = { value: await transaction.run(() => operation(tx)), effects, told }
     } catch (cause) {
       // Of a broken transaction the first failure is the cause, whatever the operation made of it.
       const failure = transaction.failure ?? cause
       if (failure !== cause || isOfEngine(failure)) throw failure
-      if (kept === null) return { outcome: { refused: cause, effects: [] }, lost: null }
+      if (kept === null) return { outcome: { refused: cause, effects: [], told: [] }, lost: null }
       await transaction.undo()
-      outcome = { refused: cause, effects: effects.slice(0, kept) }
+      const before = { effects: effects.slice(0, kept.effects), told: told.slice(0, kept.told) }
+      outcome = { refused: cause, ...before }
     }
     const id = Bun.randomUUIDv7()
-    return { outcome, lost: (await transaction.commit(id)) ? null : id }
+    const rows = outcome.told.map((news) => this.#news.rowOf(news))
+    return { outcome, lost: (await transaction.commit(id, rows)) ? null : id }
   }
 }
 

@@ -17,6 +17,8 @@ export async function openPostgres<Tx>(
   try {
     await database.administer((connection) => createSchema(connection, schema))
     await database.nodes?.join(versionOf(schema))
+    // Before anything is read that news could be about.
+    await database.follow()
     const server = database.server
     if (server === null) throw new ConnectionLost('the connection has ended')
     return { database, server }

@@ -3,12 +3,14 @@ import { type Schema, versionOf } from '../migrations.ts'
 import type { Connection } from './connection.ts'
 import { counterSchema } from './counters.ts'
 import { translateSchema } from './dialect.ts'
+import { newsSchema } from './news.ts'
 import { nodeSchema } from './nodes.ts'
 
 /** Tables of the engine beside those of the schema. */
 const own = [
   ...counterSchema,
   ...nodeSchema,
+  ...newsSchema,
   `CREATE TABLE schema_version (
      id BIGINT PRIMARY KEY CHECK (id = 1),
      version BIGINT NOT NULL

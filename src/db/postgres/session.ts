@@ -10,6 +10,8 @@ export class StalledOperation extends Error {}
 /** The transaction that the running code belongs to: the stores of a session are shared by all that follow each other. */
 const own = new AsyncLocalStorage<OpenTransaction>()
 
+type Statement = { text: string; params: readonly SqlValue[] }
+
 /** Classes of failures of COMMIT after which nothing of the transaction stands. */
 const undone = /^(23|25|40)/
 
@@ -155,13 +157,14 @@ export class OpenTransaction {
   }
 
   /**
-   * Commit, with a row that proves it. Resolves to true when the server has it on disk, and on its standby if it
+   * Commit, with a row that proves it, and with the rows of `also`. Resolves to true when the server has it on disk, and on its standby if it
    * has one; to false when nobody knows. Rejects if nothing of it stands.
    */
-  async commit(id: string): Promise<boolean> {
+  async commit(id: string, also: readonly Statement[] = []): Promise<boolean> {
     await this.settle()
     if (!this.#connection.open) throw new ConnectionLost('the connection has ended')
     this.#connection.takeWarning()
+    for (const { text, params } of also) this.post(text, params)
     this.post(`INSERT INTO commits (id, outcome) VALUES ($1, 'work')`, [id])
     let command: string
     try {

@@ -3,6 +3,7 @@ import type { Refusal } from '../../base/refusal.ts'
 import type { Refreshing } from '../../coupons/refresh.ts'
 import type { VoucherStore } from '../../coupons/voucher-store.ts'
 import type { Database } from '../../db/database.ts'
+import type { Topic } from '../../db/news.ts'
 import type { VerifyEvent } from '../../nostr/event.ts'
 import type { HandOver, LookUpAddress } from '../../outbound/lud16.ts'
 import type { PreviewElsewhere, RefreshElsewhere } from '../../outbound/voucher-service.ts'
@@ -10,6 +11,9 @@ import type { ProofStore } from '../../session/proof-store.ts'
 import type { AccountStore } from '../identities/account-store.ts'
 import type { InboxStore } from './inbox-store.ts'
 import type { TransferStore } from './transfer-store.ts'
+
+/** A swap was postponed: its worker looks when it is due. */
+export const swapPostponed: Topic<null> = { name: 'swap.postponed' }
 
 /** Stores of an operation on transfers. */
 export type TransferStores = {
@@ -57,8 +61,6 @@ export type Transfers = {
   requireDisk: () => void
   /** Swaps under way in this process, by row id of their intent: at most one of each. */
   swapping: Map<number, Promise<Swapped>>
-  /** A swap was postponed. */
-  postponed: () => void
   /** A line for the operator, without any secret. */
   warn: (event: string, fields: Record<string, string | number>) => void
 }

@@ -8,7 +8,7 @@ import { seal, unseal } from '../../crypto/seal.ts'
 import { createSealToHolder } from '../../crypto/seal-to-holder.ts'
 import { type NostrEvent, parseEvent } from '../../nostr/event.ts'
 import { keep } from './inbox.ts'
-import type { Swapped, Transfers } from './service.ts'
+import { type Swapped, swapPostponed, type Transfers } from './service.ts'
 import type { Intent } from './transfer-store.ts'
 
 /** Content of an intent, sealed with the store key. */
@@ -156,11 +156,11 @@ export async function putOff(transfers: Transfers, intent: Intent, why: string):
   const most = old ? limits.intentOldRetrySeconds : limits.intentRetrySecondsMax
   const wait = Math.min(limits.intentRetrySeconds * 2 ** attempts, most)
   const jitter = Math.random() * wait * limits.intentJitter
-  await transfers.database.transact({ roots: [{ service }] }, (tx) =>
-    tx.transfers.postpone(id, now + Math.ceil(wait + jitter)),
-  )
+  await transfers.database.transact({ roots: [{ service }] }, async (tx) => {
+    await tx.transfers.postpone(id, now + Math.ceil(wait + jitter))
+    tx.tell(swapPostponed, null)
+  })
   transfers.warn('transfer.postponed', { ...contextOf(intent, why), attempts: attempts + 1 })
-  transfers.postponed()
 }
 
 function contextOf({ handle, service }: Intent, why: string) {

@@ -9,7 +9,7 @@ import type { Ledger, LedgerStores } from '../../ledger/settle.ts'
 import { parseContent, transactionTypes } from '../../ledger/transaction.ts'
 import type { CardStores, Cards } from '../service.ts'
 import type { Payment, PaymentStore } from './payment-store.ts'
-import type { Waiting } from './waiting.ts'
+import { paymentAnswered, type Waiting } from './waiting.ts'
 
 export type PaymentStores = CardStores & LedgerStores & { payments: PaymentStore }
 
@@ -74,7 +74,7 @@ export function parseK1(value: unknown): string {
  * that wait for it hear of it once it is on disk.
  */
 export async function takeAnswer(
-  { cards, ledger, ledgerPubkey, waiting, report }: Payments,
+  { cards, ledger, ledgerPubkey, report }: Payments,
   tx: PaymentStores & AfterCommit & Locking,
   event: NostrEvent,
 ): Promise<void> {
@@ -96,10 +96,8 @@ export async function takeAnswer(
     ? { state: 'settled' as const, code: null, message: null, late }
     : { state: 'refused' as const, code: 'ledger-refused' as const, message: wordsOf(event), late }
   await tx.payments.end(payment.id, outcome, cards.now())
-  tx.afterCommit(() => {
-    report('payment.answered', { start: startId, answer: event.id })
-    waiting.tell(startId)
-  })
+  tx.afterCommit(() => report('payment.answered', { start: startId, answer: event.id }))
+  tx.tell(paymentAnswered, startId)
 }
 
 const hex32 = /^[0-9a-f]{64}$/

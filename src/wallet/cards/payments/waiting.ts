@@ -1,3 +1,8 @@
+import type { Topic } from '../../../db/news.ts'
+
+/** The id of the start event that a ledger elsewhere has answered. */
+export const paymentAnswered: Topic<string> = { name: 'payment.answered' }
+
 /** Requests that wait for the answer of a ledger elsewhere. */
 export type Waiting = {
   /** Resolves when a ledger has answered that start event, or after so many seconds. */

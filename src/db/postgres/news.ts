@@ -1,0 +1,247 @@
+import { limits } from '../../base/limits.ts'
+import { createJobs, type Job, type Jobs } from '../jobs.ts'
+import type { Listeners, Topic } from '../news.ts'
+import { type Connection, ConnectionLost } from './connection.ts'
+
+/** News as they were told to a transaction. */
+export type Told = { topic: string; body: string }
+
+/** Tables of the engine for news, which nodes read in the order of their transactions. */
+export const newsSchema = [
+  `CREATE TABLE changes (
+     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     xid XID8 NOT NULL DEFAULT pg_current_xact_id(),
+     -- The service, or its relay: each reads its own.
+     channel TEXT COLLATE "C" NOT NULL,
+     node UUID NOT NULL,
+     topic TEXT COLLATE "C" NOT NULL,
+     body TEXT COLLATE "C" NOT NULL,
+     at TIMESTAMPTZ NOT NULL DEFAULT now()
+   )`,
+  'CREATE INDEX changes_by_transaction ON changes (channel, xid, id)',
+  // The newest transaction of the deleted ones.
+  `CREATE TABLE changes_forgotten (
+     id BIGINT PRIMARY KEY CHECK (id = 1),
+     newest XID8 NOT NULL
+   )`,
+  `INSERT INTO changes_forgotten (id, newest) VALUES (1, '0')`,
+]
+
+type NewsParts = {
+  channel: string
+  connect: (onEnd: () => void) => Promise<Connection>
+  /** The number of promotions before the history of the newest connection. */
+  timeline: () => number
+  listeners: Listeners
+  failed: (cause: unknown) => void
+}
+
+/**
+ * The place up to which news are read. Every transaction before `xid` has ended and was read. Later ones may have ended
+ * too: their news are in `seen`. `forgotten` is the newest transaction whose news were deleted, as of the last look.
+ */
+type Place = { timeline: number; xid: string; seen: Set<number>; forgotten: string }
+
+/** News of this node for the others, and theirs for its listeners. */
+export class NewsLine {
+  readonly #parts: NewsParts
+  readonly #node = Bun.randomUUIDv7()
+  #connection: Connection | null = null
+  #place: Place | null = null
+  #following: Promise<void> | null = null
+  readonly #jobs: Jobs = createJobs({ lease: async () => null })
+  readonly #reading: Job
+  readonly #calling: Job
+  #closed = false
+
+  constructor(parts: NewsParts) {
+    this.#parts = parts
+    const { failed } = parts
+    const jobs = this.#jobs
+    this.#reading = jobs.start({ run: () => this.#look(), failed })
+    this.#calling = jobs.start({
+      wakeSeconds: limits.newsCallMs / 1000,
+      failed,
+      run: async () => {
+        await this.#call()
+        return undefined
+      },
+    })
+  }
+
+  /** Read news from now on. Rejects while the database is away. */
+  follow(): Promise<void> {
+    this.#following ??= this.#begin().catch((cause) => {
+      this.#following = null
+      throw cause
+    })
+    return this.#following
+  }
+
+  /** News in the text of a row. Bytes are written as hex. */
+  static encode<Body>({ name }: Topic<Body>, body: Body): Told {
+    return { topic: name, body: JSON.stringify(body, writeBytes) }
+  }
+
+  /** The statement that tells news to the other nodes when its transaction commits. */
+  rowOf({ topic, body }: Told): { text: string; params: string[] } {
+    return {
+      text: 'INSERT INTO changes (channel, node, topic, body) VALUES ($1, $2, $3, $4)',
+      params: [this.#parts.channel, this.#node, topic, body],
+    }
+  }
+
+  /** News of this node were committed: wake the others, soon and together. */
+  committed(): void {
+    if (this.#following !== null) this.#calling.wake()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#connection?.destroy()
+    await Promise.all([this.#reading.stop(), this.#calling.stop()])
+  }
+
+  async #begin(): Promise<void> {
+    await this.#read(await this.#open())
+    this.#reading.wake()
+  }
+
+  /** A call gets lost with its connection, so each node also looks from time to time. */
+  async #look(): Promise<number> {
+    try {
+      await this.#read(await this.#open())
+    } catch (cause) {
+      if (!(cause instanceof ConnectionLost)) throw cause
+    }
+    return limits.newsLookSeconds
+  }
+
+  async #call(): Promise<void> {
+    const { channel } = this.#parts
+    // Never in the transaction of the news: notifying commits wait for each other.
+    await this.#connection
+      ?.send('SELECT pg_notify($1, $2)', [channel, this.#node])
+      .catch((cause) => {
+        if (!(cause instanceof ConnectionLost)) throw cause
+      })
+  }
+
+  async #open(): Promise<Connection> {
+    if (this.#closed) throw new ConnectionLost('the node stops')
+    if (this.#connection?.open) return this.#connection
+    const connection = await this.#parts.connect(() => undefined)
+    this.#connection = connection
+    if (this.#closed) connection.destroy()
+    connection.onNotification((node) => {
+      if (node !== this.#node) this.#reading.wake()
+    })
+    await connection.send(`LISTEN ${this.#parts.channel}`, [])
+    return connection
+  }
+
+  /** Read the news of the others since the last time, and tell them here. */
+  async #read(connection: Connection): Promise<void> {
+    const { rows } = await connection.send(
+      'SELECT CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS xid',
+      [],
+    )
+    const xid = String(rows[0]?.xid)
+    const timeline = this.#parts.timeline()
+    const before = this.#place
+    // A promoted server gives numbers of transactions again that the old one had given.
+    if (before?.timeline !== timeline) {
+      const forgotten = await this.#forgotten(connection)
+      this.#place = { timeline, xid, seen: new Set(), forgotten }
+      if (before) this.#parts.listeners.missed()
+      return
+    }
+    const seen = await this.#tellFrom(connection, before, xid)
+    // After the rows: what was deleted before they were read shows here.
+    const forgotten = await this.#forgotten(connection)
+    const lost = isLater(forgotten, before.forgotten) && !isLater(before.xid, forgotten)
+    const full = seen.size > limits.newsSeenMax
+    this.#place = { timeline, xid, seen: full ? new Set() : seen, forgotten }
+    if (full) this.#place.xid = await this.#newest(connection)
+    if (lost || full) this.#parts.listeners.missed()
+  }
+
+  /** Tell the news of `place.xid` and later transactions. Resolves to the ids of those that are not before `until`. */
+  async #tellFrom(connection: Connection, place: Place, until: string): Promise<Set<number>> {
+    const seen = new Set<number>()
+    let last = { xid: place.xid, id: 0 }
+    for (;;) {
+      const { rows } = await connection.send(
+        `SELECT id, CAST(xid AS TEXT) AS xid, topic, body FROM changes
+         WHERE channel = $1 AND (xid, id) > (CAST($2 AS xid8), $3) AND node <> $4
+         ORDER BY xid, id LIMIT $5`,
+        [this.#parts.channel, last.xid, last.id, this.#node, limits.newsPageRows],
+      )
+      for (const row of rows) {
+        last = { xid: String(row.xid), id: Number(row.id) }
+        if (!isLater(until, last.xid)) seen.add(last.id)
+        if (place.seen.has(last.id)) continue
+        place.seen.add(last.id)
+        this.#tell(String(row.topic), String(row.body))
+      }
+      if (rows.length < limits.newsPageRows) return seen
+    }
+  }
+
+  #tell(name: string, body: string): void {
+    try {
+      this.#parts.listeners.tell({ name }, JSON.parse(body, readBytes))
+    } catch (cause) {
+      this.#parts.failed(cause)
+    }
+  }
+
+  async #forgotten(connection: Connection): Promise<string> {
+    const { rows } = await connection.send(
+      'SELECT CAST(newest AS TEXT) AS newest FROM changes_forgotten',
+      [],
+    )
+    return String(rows[0]?.newest ?? '0')
+  }
+
+  /** A place after every transaction that has begun. */
+  async #newest(connection: Connection): Promise<string> {
+    const { rows } = await connection.send(
+      'SELECT CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS xid',
+      [],
+    )
+    return String(rows[0]?.xid)
+  }
+}
+
+/** Delete up to `most` old news. Resolves to their number. */
+export async function forgetNews(connection: Connection, most: number): Promise<number> {
+  const { count } = await connection.send(
+    // Nodes read on while a transaction stays open for long, so its end is waited for, but not for ever.
+    `WITH old AS (
+       SELECT id FROM changes WHERE at < now() - make_interval(secs => $1)
+         AND (xid < pg_snapshot_xmin(pg_current_snapshot()) OR at < now() - make_interval(secs => $2))
+       ORDER BY id LIMIT $3),
+     gone AS (DELETE FROM changes WHERE id IN (SELECT id FROM old) RETURNING xid),
+     noted AS (
+       UPDATE changes_forgotten SET newest = greatest(newest, (SELECT max(xid) FROM gone)))
+     SELECT 1 FROM gone`,
+    [limits.newsKeptSeconds, limits.newsKeptSecondsMax, most],
+  )
+  return count
+}
+
+function isLater(one: string, other: string): boolean {
+  return BigInt(one) > BigInt(other)
+}
+
+function writeBytes(this: Record<string, unknown>, key: string, value: unknown): unknown {
+  // The value itself: a Buffer has become something else before this call.
+  const own = this[key]
+  return own instanceof Uint8Array ? { '': own.toHex() } : value
+}
+
+function readBytes(_: string, value: unknown): unknown {
+  const hex = (value as Record<string, unknown> | null)?.['']
+  return typeof hex === 'string' ? Uint8Array.fromHex(hex) : value
+}

@@ -1,0 +1,142 @@
+/** News between two nodes on one database. */
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import { Refusal } from '../../src/base/refusal.ts'
+import type { OpenDatabase } from '../../src/db/database.ts'
+import { Listeners, type Topic } from '../../src/db/news.ts'
+import { Connection } from '../../src/db/postgres/connection.ts'
+import { NewsLine } from '../../src/db/postgres/news.ts'
+import { openDatabases } from '../support/postgres-databases.ts'
+import { until } from '../support/until.ts'
+import { backendsOf, openRows, type Rows } from './rows.ts'
+
+const databases = await openDatabases()
+afterAll(() => databases.stop())
+const rows = openRows(databases)
+
+const byText = (one: string, other: string) => (one < other ? -1 : 1)
+
+type Note = { text: string; bytes: Uint8Array }
+const noted: Topic<Note> = { name: 'noted' }
+const bytes = new Uint8Array([0, 127, 255])
+
+function hear(database: Pick<OpenDatabase<unknown>, 'listen'>): string[] {
+  const heard: string[] = []
+  const missed = () => void heard.push('missed')
+  database.listen(noted, {
+    told(note) {
+      expect(note.bytes).toEqual(bytes)
+      heard.push(note.text)
+    },
+    missed,
+  })
+  return heard
+}
+
+/** Two nodes that follow each other, and what each has heard. */
+async function openTwo() {
+  const { url, other } = await rows.create()
+  const one = rows.engine(url)
+  await one.follow()
+  const before = await backendsOf(other)
+  const two = rows.engine(url)
+  await two.follow()
+  const line = (await backendsOf(other)).filter((id) => !before.includes(id))
+  const heard = { one: hear(one), two: hear(two) }
+  const tell = (from: OpenDatabase<Rows>, text: string) => from.tell(noted, { text, bytes })
+  return { url, other, one, two, heard, tell, line }
+}
+
+/** News in a transaction that stays open. */
+async function tellLate(url: string, text: string): Promise<Connection> {
+  const late = await Connection.open({ connectionString: url }, 10_000, () => undefined)
+  await late.send('BEGIN', [])
+  const body = JSON.stringify({ text, bytes: { '': bytes.toHex() } })
+  await late.send(
+    `INSERT INTO changes (channel, node, topic, body)
+     VALUES ('cuponera_service', gen_random_uuid(), 'noted', $1)`,
+    [body],
+  )
+  return late
+}
+
+const frozen: number[] = []
+afterEach(() => {
+  for (const id of frozen.splice(0)) spawnSync('kill', ['-CONT', String(id)])
+})
+
+test('each node hears of each commit once, and never of an operation that was refused', async () => {
+  const { one, two, heard, tell } = await openTwo()
+  const refused = one.transact({ roots: 'none' }, async (tx) => {
+    tx.tell(noted, { text: 'refused', bytes })
+    throw new Refusal('coupon-exhausted')
+  })
+  await expect(refused).rejects.toThrow(Refusal)
+  const texts = Array.from({ length: 250 }, (_, at) => `note ${at}`)
+  await Promise.all(texts.map((text, at) => tell(at % 2 === 0 ? one : two, text)))
+  for (const list of [heard.one, heard.two]) {
+    await until('every note is heard', () => list.length >= texts.length)
+    expect(list.toSorted(byText)).toEqual(texts.toSorted(byText))
+  }
+})
+
+test('a transaction that commits late is heard, and holds up nobody', async () => {
+  const { url, one, heard, tell } = await openTwo()
+  const late = await tellLate(url, 'late')
+  await tell(one, 'early')
+  await until('the early one is heard', () => heard.two.includes('early'))
+  await late.send('COMMIT', [])
+  await until('the late one is heard', () => heard.two.includes('late'))
+  await tell(one, 'last')
+  await until('the last one is heard', () => heard.two.includes('last'))
+  expect(heard.two).toEqual(['early', 'late', 'last'])
+  await late.end()
+})
+
+test('a node that was silent for longer than news are kept is told to read anew', async () => {
+  const { other, one, heard, tell, line } = await openTwo()
+  const forget = async () => {
+    for (const step of one.upkeep) await step()
+  }
+  const age = () => other.send(`UPDATE changes SET at = at - interval '2 minutes'`, [])
+  const left = async () => (await other.send('SELECT id FROM changes', [])).count
+  // Heard in time: nothing is missed when it is deleted.
+  await tell(one, 'before')
+  await until('it is heard', () => heard.two.includes('before'))
+  await age()
+  await forget()
+  expect(await left()).toBe(0)
+  frozen.push(...line)
+  for (const id of line) process.kill(id, 'SIGSTOP')
+  await tell(one, 'unheard')
+  await age()
+  await forget()
+  expect(await left()).toBe(0)
+  for (const id of frozen.splice(0)) process.kill(id, 'SIGCONT')
+  await until('it is told', () => heard.two.includes('missed'))
+  await tell(one, 'after')
+  await until('it hears again', () => heard.two.includes('after'))
+  expect([heard.one, heard.two]).toEqual([
+    ['before', 'unheard', 'after'],
+    ['before', 'missed', 'after'],
+  ])
+})
+
+test('a promoted server gives the numbers of transactions again, so that its nodes read anew', async () => {
+  const { url } = await rows.create()
+  const listeners = new Listeners()
+  const heard = hear(listeners)
+  let timeline = 1
+  const line = new NewsLine({
+    channel: 'cuponera_service',
+    connect: (onEnd) => Connection.open({ connectionString: url }, 10_000, onEnd),
+    timeline: () => timeline,
+    listeners,
+    failed: (cause) => expect(cause).toBeNull(),
+  })
+  await line.follow()
+  timeline = 2
+  await until('it is told', () => heard.includes('missed'))
+  await line.close()
+  expect(heard).toEqual(['missed'])
+})
