@@ -12,6 +12,7 @@ import type { RelayStatus } from '../gateway/service.ts'
 import { reasonOf } from '../wallet/identities/reasons.ts'
 import type { OpenTransfers } from '../wallet/transfers/transfer-store.ts'
 import { databasePath, requireFile } from './data.ts'
+import { isSilent } from './nodes.ts'
 import type { Runtime } from './runtime.ts'
 
 export type Status = {
@@ -21,6 +22,8 @@ export type Status = {
   manager: string
   pid: number
   uptimeSeconds: number
+  /** The nodes on its database that were heard of lately. Null: the database is a file. */
+  nodes: number | null
   /** Vouchers that came and wait for the service that issued them. */
   transfers: OpenTransfers[]
 }
@@ -62,6 +65,7 @@ export function startControl(runtime: Runtime, options: ControlOptions): Control
     manager: signer.pubkey,
     pid: process.pid,
     uptimeSeconds: Math.round((steady() - startedMs) / 1000),
+    nodes: (await database.nodes?.list())?.filter((node) => !isSilent(node)).length ?? null,
     transfers: await options.transfers(),
   })
 

@@ -2,6 +2,7 @@ import { version } from '../../package.json'
 import type { RelayStatus } from '../gateway/service.ts'
 import { type Control, type ControlOptions, startControl } from './control.ts'
 import { showFeatures } from './metrics.ts'
+import { nodeCommands, showNodes } from './nodes.ts'
 import { vouchersByPhase } from './readiness.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -19,6 +20,10 @@ export function startOperator(runtime: Runtime, parts: OperatorParts): Control {
   const transfers = () => database.snapshot((tx) => tx.transfers.open())
   const vouchers = () => database.snapshot(vouchersByPhase)
   showFeatures(metrics, { version, engine: schnorr.name, vouchers, relays, transfers, disk })
-  const commands = Object.assign({}, ...features.map(({ commands }) => commands))
+  if (database.nodes) showNodes(metrics, database.nodes)
+  const commands = Object.assign(
+    {},
+    ...[...features, nodeCommands(database)].map(({ commands }) => commands),
+  )
   return startControl(runtime, { address, transfers, relays, commands })
 }

@@ -53,6 +53,8 @@ export const processLimits = {
   /** A node asks its session of leases this often, and gives them up after so long without an answer. */
   leaseBeatSeconds: 2,
   leaseSilenceSeconds: 5,
+  /** A node without a beat for so long counts as silent. */
+  nodeSilentSeconds: 10,
   /** The row of a node that died stays for so long, for the operator to see. */
   nodeKeptSeconds: 300,
   /** Closing waits this long for operations, and then for the farewell of a connection. */
@@ -60,6 +62,8 @@ export const processLimits = {
   databaseFarewellSeconds: 1,
   /** Changes of counters, or marks of commits, in one statement of the upkeep. */
   foldedCountersMax: 5000,
+  /** Most unfolded changes that the metrics count. */
+  unfoldedMax: 100_000,
   /** The mark of a commit stays for so long: much longer than anybody asks for its fate. */
   commitsKeptSeconds: 3600,
   /** News for other nodes are announced together after this time, and looked for this often without a call. */

@@ -16,6 +16,7 @@ import { balances, issue, statement } from './ledger.ts'
 import { licences } from './licences/licences.ts'
 import { addMerchant, confirmMerchants, listMerchants, removeMerchant } from './merchants.ts'
 import { moveBackHere, moveIn, moveOut } from './move.ts'
+import { nodes } from './nodes.ts'
 import { relays } from './relays.ts'
 import { restore } from './restore.ts'
 import { serve } from './serve.ts'
@@ -85,6 +86,10 @@ const commands: Record<string, Command> = {
   relays: {
     about: 'show each relay: connected since, pending events, last error',
     run: ({ config }) => relays(config),
+  },
+  nodes: {
+    about: 'list the nodes on the database of PostgreSQL: leader, version, schema, last seen',
+    run: ({ config }) => nodes(config),
   },
   'sessions end': {
     about: 'end all sessions of a key, or of all keys with --all; older tokens are refused',

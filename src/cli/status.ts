@@ -9,8 +9,9 @@ import { isoTime } from './relays.ts'
 export async function status(config: Config): Promise<number> {
   try {
     const running = await connect(config).ask<Status>('GET', 'status')
-    const { version, address, pid, uptimeSeconds, transfers } = running
+    const { version, address, pid, uptimeSeconds, nodes, transfers } = running
     console.log(`Cuponera ${version} at ${address}, process ${pid}, up ${uptimeSeconds} s`)
+    if (nodes !== null) console.log(`one of ${nodes} node(s) on its database: see cuponera nodes`)
     for (const { service, open, oldestAt } of transfers) {
       const waiting = `vouchers waiting for ${npubOf(service)}: ${open}`
       console.log(`${waiting}, the oldest since ${isoTime(oldestAt)}`)

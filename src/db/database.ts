@@ -55,6 +55,27 @@ export type Nodes = {
   listening(address: string): void
   /** Every node that was heard of lately, this one included, the oldest first. */
   list(): Promise<KnownNode[]>
+  /** The work that waits for the leader. */
+  waiting(): Promise<Waiting>
+  /** Figures of this node. They need no answer of the database. */
+  figures(): NodeFigures
+}
+
+export type Waiting = {
+  /** Changes of counters that are not summed up yet; a large number is cut off at `unfoldedMax`. */
+  unfolded: number
+}
+
+export type NodeFigures = {
+  leads: boolean
+  /** Connections that operations and reads use at this moment. */
+  connections: number
+  /** Operations that ran again, because another one stopped them or their connection ended. */
+  retries: number
+  /** Commits whose answer got lost, so that the database was asked for their fate. */
+  settlements: number
+  /** Seconds that the clock of the database is ahead of ours. Null before the first look at it. */
+  clockAhead: number | null
 }
 
 export type KnownNode = {

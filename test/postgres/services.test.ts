@@ -2,8 +2,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
+import { version } from '../../package.json'
+import { couponSchema, versionOf } from '../../src/db/migrations.ts'
+import { runCommand } from '../support/cli.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 const databases = await openDatabases()
 const name = await databases.create('coupons')
@@ -27,5 +31,52 @@ test('no node is ready or not because of a row that another one holds', async ()
   await other.send('BEGIN', [])
   await other.send('UPDATE state SET newest_write = newest_write WHERE id = 1', [])
   for (const { url } of [one, two]) expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  await other.end()
+})
+
+const nodesOf = async ({ dataDir }: TestServer) =>
+  (await runCommand(['nodes'], { dataDir, env })).stdout
+
+async function figuresOf({ url }: TestServer): Promise<Record<string, number>> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Object.fromEntries(
+    [...text.matchAll(/^cuponera_(\w+) (\S+)$/gm)].map(([, key, value]) => [key, Number(value)]),
+  )
+}
+
+test('commands and metrics tell of every node and the leader', async () => {
+  await until('one leads', async () => / leader /.test(await nodesOf(one)))
+  const lines = (await nodesOf(two)).split('\n')
+  expect(lines[0]).toMatch(/^node +role +version +schema +address +since +last seen$/)
+  const rest = ` +${version} +${versionOf(couponSchema)} +http://127\\.0\\.0\\.1:\\d+ +\\d{4}-\\S+ +`
+  expect(lines[1]).toMatch(new RegExp(`^one +(leader|-)${rest}\\d s ago$`))
+  expect(lines[2]).toMatch(new RegExp(`^two +(leader|-)${rest}this one$`))
+  expect(lines[3]).toMatch(/ has not summed up: \d+$/)
+  expect(lines.filter((line) => / leader +\d/.test(line))).toHaveLength(1)
+  const status = await runCommand(['status'], { dataDir: one.dataDir, env })
+  expect(status.stdout).toContain('\none of 2 node(s) on its database: see cuponera nodes\n')
+
+  const figures = [await figuresOf(one), await figuresOf(two)]
+  expect(figures.map((one) => one.nodes)).toEqual([2, 2])
+  expect(figures.filter((one) => one.is_leader === 1)).toHaveLength(1)
+  for (const one of figures) {
+    expect(one).toMatchObject({ database_retries_total: 0, database_settlements_total: 0 })
+    expect(one.database_connections).toBeGreaterThanOrEqual(0)
+    expect(one.unfolded_counters).toBeGreaterThanOrEqual(0)
+    expect(Math.abs(one.database_clock_ahead_seconds ?? Number.NaN)).toBeLessThan(5)
+  }
+})
+
+test('the other node leads when the leader is killed, and the dead one is listed for a while', async () => {
+  const leads = (await figuresOf(one)).is_leader === 1
+  const [dead, alive] = leads ? [one, two] : [two, one]
+  await dead.kill()
+  await until('the other one leads', async () => (await figuresOf(alive)).is_leader === 1)
+  const other = await databases.connect(name)
+  await other.send(`UPDATE nodes SET seen_at = seen_at - INTERVAL '1 minute' WHERE name = $1`, [
+    leads ? 'one' : 'two',
+  ])
+  expect(await nodesOf(alive)).toMatch(/^(one|two) +silent .* \d\d s ago$/m)
+  expect((await figuresOf(alive)).nodes).toBe(1)
   await other.end()
 })

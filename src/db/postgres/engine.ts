@@ -2,7 +2,17 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../base/clock.ts'
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
-import type { AfterCommit, First, Lease, Locking, OpenDatabase, Plan, Upkeep } from '../database.ts'
+import {
+  type AfterCommit,
+  type First,
+  type Lease,
+  type Locking,
+  leader,
+  type NodeFigures,
+  type OpenDatabase,
+  type Plan,
+  type Upkeep,
+} from '../database.ts'
 import { Listeners, type NewsListener, type Topic } from '../news.ts'
 import type { Root } from '../roots.ts'
 import type { Sql } from '../sql.ts'
@@ -73,6 +83,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   /** Operations and reads that were begun and not answered. */
   #running = 0
   #idle: (() => void) | null = null
+  #retries = 0
   #closed = false
   /** The clock of the server (Unix seconds) when our steady clock began. */
   #serverBeganAt = Number.NaN
@@ -109,6 +120,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
           identity: options.node,
           leasing: this.#leasing,
           administer: (run) => this.administer(run),
+          figures: () => this.#figures(),
         })
       : null
     this.#settlement = new Settlement(() => this.#servers.connect())
@@ -131,8 +143,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
    * behind, and the other nodes have the server's.
    */
   get clockBehind(): boolean {
-    const server = this.#serverBeganAt + performance.now() / 1000
-    return Math.abs(this.#options.now() - server) > limits.clockBackSeconds
+    return Math.abs(this.#clockAhead) > limits.clockBackSeconds
   }
 
   /** The database itself says whether it was stopped properly, and recovers. */
@@ -219,6 +230,22 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     if (this.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
   }
 
+  /** Seconds that the clock of the server is ahead of ours. */
+  get #clockAhead(): number {
+    return this.#serverBeganAt + performance.now() / 1000 - this.#options.now()
+  }
+
+  #figures(): NodeFigures {
+    const ahead = this.#clockAhead
+    return {
+      leads: this.#leasing.holds(leader),
+      connections: this.#pool.used,
+      retries: this.#retries,
+      settlements: this.#settlement.asked,
+      clockAhead: Number.isNaN(ahead) ? null : ahead,
+    }
+  }
+
   async #fold(): Promise<boolean> {
     const most = limits.foldedCountersMax
     return (await this.administer((connection) => foldCounters(connection, most))) === most
@@ -290,7 +317,12 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   /** Run again what others stopped and what a lost connection took along. Tell the faults that are left. */
   async #retried<T>(run: () => Promise<T>): Promise<T> {
     try {
-      return await retried(run, () => this.#closed)
+      return await retried(run, {
+        closed: () => this.#closed,
+        onRetry: () => {
+          this.#retries++
+        },
+      })
     } catch (cause) {
       if (!isOfEngine(cause)) throw cause
       this.#options.events?.failed(cause, 1)

@@ -50,6 +50,11 @@ export class Leasing {
     }
   }
 
+  /** True while this node has the name. */
+  holds(name: string): boolean {
+    return this.#states.get(name)?.held === true && this.#heard()
+  }
+
   /** Run a statement on the session. Its commit waits for no disk. */
   async send(text: string, params: readonly SqlValue[]): Promise<Result> {
     if (this.#closed) throw new ConnectionLost('the node stops')

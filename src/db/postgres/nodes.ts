@@ -1,5 +1,5 @@
 import { limits } from '../../base/limits.ts'
-import { type KnownNode, leader, type Nodes } from '../database.ts'
+import { type KnownNode, leader, type NodeFigures, type Nodes, type Waiting } from '../database.ts'
 import type { Connection } from './connection.ts'
 import type { Leasing } from './leases.ts'
 
@@ -24,6 +24,7 @@ type Parts = {
   identity: NodeIdentity
   leasing: Leasing
   administer: <T>(run: (connection: Connection) => Promise<T>) => Promise<T>
+  figures: () => NodeFigures
 }
 
 /** True of the node whose session has the lock of the leader (leases.ts). */
@@ -78,6 +79,20 @@ export class Membership implements Nodes {
       startedAt: Math.round(Number(row.started)),
       silentSeconds: Math.max(0, Number(row.silent)),
     }))
+  }
+
+  async waiting(): Promise<Waiting> {
+    const { rows } = await this.#parts.administer((connection) =>
+      connection.send(
+        'SELECT count(*) AS n FROM (SELECT 1 FROM counter_changes LIMIT $1) AS unfolded',
+        [limits.unfoldedMax],
+      ),
+    )
+    return { unfolded: Number(rows[0]?.n) }
+  }
+
+  figures(): NodeFigures {
+    return this.#parts.figures()
   }
 
   /** Delete the rows of nodes that died. A node that was only silent writes its row again. */

@@ -40,6 +40,11 @@ export class Pool<Tx> {
     this.#watch.unref()
   }
 
+  /** Connections that operations and reads use at this moment. */
+  get used(): number {
+    return this.#busy.size
+  }
+
   async use<T>(lane: Lane, run: (session: Session<Tx>) => Promise<T>): Promise<T> {
     await this.#enter(lane)
     let session: Session<Tx> | null = null

@@ -15,7 +15,10 @@ export function stoppedByOther(cause: unknown): boolean {
  * Run again what others stopped, and what a lost connection took along, for a while. A lost connection may have taken all of
  * that while: its operation runs once more in any case. A key that is taken twice is taken for good.
  */
-export async function retried<T>(run: () => Promise<T>, closed: () => boolean): Promise<T> {
+export async function retried<T>(
+  run: () => Promise<T>,
+  { closed, onRetry }: { closed: () => boolean; onRetry: () => void },
+): Promise<T> {
   const end = performance.now() + limits.databasePatienceSeconds * 1000
   let lost = 0
   let taken = 0
@@ -32,6 +35,7 @@ export async function retried<T>(run: () => Promise<T>, closed: () => boolean): 
             : stoppedByOther(cause) && patient
       if (!again) throw cause
       if (closed()) throw closing()
+      onRetry()
       await Bun.sleep(Math.random() * Math.min(2 ** attempt, limits.databaseRetryMsMax))
     }
   }

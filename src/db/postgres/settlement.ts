@@ -18,13 +18,20 @@ export class Settlement {
   readonly #waiting: (() => void)[] = []
   #places: number = limits.databaseSettlementsMax
   #stopped = false
+  #asked = 0
 
   constructor(connect: () => Promise<Connection>) {
     this.#connect = connect
   }
 
+  /** The number of commits that were asked for. */
+  get asked(): number {
+    return this.#asked
+  }
+
   /** True if the transaction stands. Then nothing of a lost one stands later, either. Rejects with CommitUnknown. */
   async stands(id: string): Promise<boolean> {
+    this.#asked++
     const end = performance.now() + limits.databaseSettleSeconds * 1000
     await this.#enter()
     try {
