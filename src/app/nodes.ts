@@ -48,6 +48,14 @@ export function showNodes(metrics: Metrics, nodes: Nodes): void {
     },
   )
   show(
+    'unread_changes',
+    'News of other nodes that this node had not read at its last beat',
+    async () => {
+      const known = await nodes.list()
+      return known.find(({ id }) => id === nodes.id)?.unread ?? 0
+    },
+  )
+  show(
     'database_connections',
     'Connections to the database that operations and reads use at this moment',
     () => nodes.figures().connections,

@@ -62,8 +62,8 @@ export const processLimits = {
   databaseFarewellSeconds: 1,
   /** Changes of counters, or marks of commits, in one statement of the upkeep. */
   foldedCountersMax: 5000,
-  /** Most unfolded changes that the metrics count. */
-  unfoldedMax: 100_000,
+  /** Unfolded changes of counters, and unread news, are counted up to this number. */
+  countedMax: 100_000,
   /** The mark of a commit stays for so long: much longer than anybody asks for its fate. */
   commitsKeptSeconds: 3600,
   /** News for other nodes are announced together after this time, and looked for this often without a call. */

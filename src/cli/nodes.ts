@@ -15,19 +15,28 @@ export async function nodes(config: Config): Promise<number> {
     console.log('the database is a file, which one node uses')
     return 0
   }
-  const heads = ['node', 'role', 'version', 'schema', 'address', 'since', 'last seen']
+  const heads = ['node', 'role', 'version', 'schema', 'address', 'since', 'unread', 'last seen']
   for (const line of table([heads, ...report.nodes.map((node) => describe(node, report.here))])) {
     console.log(line)
   }
   const { unfolded } = report
-  const more = unfolded >= limits.unfoldedMax ? ' or more' : ''
+  const more = unfolded >= limits.countedMax ? ' or more' : ''
   console.log(`changes of counters that the leader has not summed up: ${unfolded}${more}`)
   return 0
 }
 
 function describe(node: KnownNode, here: string): string[] {
-  const { id, name, version, schema, address, leads, startedAt, silentSeconds } = node
+  const { id, name, version, schema, address, leads, startedAt, unread, silentSeconds } = node
   const role = leads ? 'leader' : isSilent(node) ? 'silent' : '-'
   const seen = id === here ? 'this one' : `${Math.round(silentSeconds)} s ago`
-  return [name, role, version, String(schema), address ?? '-', isoTime(startedAt), seen]
+  return [
+    name,
+    role,
+    version,
+    String(schema),
+    address ?? '-',
+    isoTime(startedAt),
+    String(unread),
+    seen,
+  ]
 }

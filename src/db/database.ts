@@ -62,7 +62,7 @@ export type Nodes = {
 }
 
 export type Waiting = {
-  /** Changes of counters that are not summed up yet; a large number is cut off at `unfoldedMax`. */
+  /** Changes of counters that are not summed up yet; a large number is cut off at `countedMax`. */
   unfolded: number
 }
 
@@ -89,6 +89,8 @@ export type KnownNode = {
   address: string | null
   /** True of the leader. */
   leads: boolean
+  /** News of other nodes that it had not read at its last beat. */
+  unread: number
   /** Unix seconds, by the clock of the database. */
   startedAt: number
   /** Seconds since its last beat. A dead node has its row for a while. */

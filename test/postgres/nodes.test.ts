@@ -44,7 +44,8 @@ test('each node of a database has a row, until it stops or was dead for long', a
 
   const other = await databases.connect(name)
   await other.send(
-    `INSERT INTO nodes SELECT gen_random_uuid(), 'dead', version, schema, address, backend, started_at,
+    `INSERT INTO nodes
+     SELECT gen_random_uuid(), 'dead', version, schema, address, backend, read_to, clock_timestamp(),
        seen_at - make_interval(secs => $1) FROM nodes WHERE name = 'two'`,
     [limits.nodeKeptSeconds + 5],
   )
@@ -60,6 +61,25 @@ test('each node of a database has a row, until it stops or was dead for long', a
   await one.close()
   expect((await other.send('SELECT 1 FROM nodes', [])).count).toBe(0)
   await other.end()
+})
+
+test('news that a node has not read are counted', async () => {
+  const name = await databases.create('coupons')
+  const node = await openNode(databases.server.url(name), 'one')
+  const unread = async () => (await node.nodes?.list())?.[0]?.unread
+  const [open, other] = [await databases.connect(name), await databases.connect(name)]
+  // No node reads on past a transaction that is still open.
+  await open.send('BEGIN', [])
+  await open.send('SELECT pg_current_xact_id()', [])
+  await other.send(
+    `INSERT INTO changes (channel, node, topic, body)
+     VALUES ('cuponera_service', gen_random_uuid(), 'any', '0')`,
+    [],
+  )
+  await until('it is counted', async () => (await unread()) === 1)
+  await open.send('COMMIT', [])
+  await until('it is read', async () => (await unread()) === 0)
+  await Promise.all([node.close(), open.end(), other.end()])
 })
 
 test('of several nodes one leads, and another takes over when its session ends', async () => {

@@ -47,8 +47,8 @@ async function figuresOf({ url }: TestServer): Promise<Record<string, number>> {
 test('commands and metrics tell of every node and the leader', async () => {
   await until('one leads', async () => / leader /.test(await nodesOf(one)))
   const lines = (await nodesOf(two)).split('\n')
-  expect(lines[0]).toMatch(/^node +role +version +schema +address +since +last seen$/)
-  const rest = ` +${version} +${versionOf(couponSchema)} +http://127\\.0\\.0\\.1:\\d+ +\\d{4}-\\S+ +`
+  expect(lines[0]).toMatch(/^node +role +version +schema +address +since +unread +last seen$/)
+  const rest = ` +${version} +${versionOf(couponSchema)} +http://127\\.0\\.0\\.1:\\d+ +\\d{4}-\\S+ +\\d+ +`
   expect(lines[1]).toMatch(new RegExp(`^one +(leader|-)${rest}\\d s ago$`))
   expect(lines[2]).toMatch(new RegExp(`^two +(leader|-)${rest}this one$`))
   expect(lines[3]).toMatch(/ has not summed up: \d+$/)

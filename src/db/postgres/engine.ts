@@ -17,11 +17,10 @@ import { Listeners, type NewsListener, type Topic } from '../news.ts'
 import type { Root } from '../roots.ts'
 import type { Sql } from '../sql.ts'
 import { type Connection, ConnectionLost, StatementFailed } from './connection.ts'
-import { foldCounters } from './counters.ts'
 import type { ServerFacts } from './durability.ts'
 import { Leasing } from './leases.ts'
 import { locksFor } from './locks.ts'
-import { forgetNews, NewsLine, type Told } from './news.ts'
+import { NewsLine, serviceChannel, type Told } from './news.ts'
 import { Membership, type NodeIdentity } from './nodes.ts'
 import { closing, Pool } from './pool.ts'
 import { retried, stoppedByOther } from './retry.ts'
@@ -29,6 +28,7 @@ import { Servers } from './servers.ts'
 import { type OpenTransaction, type Session, StalledOperation } from './session.ts'
 import { CommitUnknown, Settlement } from './settlement.ts'
 import { createSql } from './statements.ts'
+import { upkeepOf } from './upkeep.ts'
 
 /** Events of the engine for the metrics. */
 type EngineEvents = {
@@ -90,13 +90,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   #looked = Number.NEGATIVE_INFINITY
   #looking: Promise<void> | null = null
   readonly cleanStart = true
-  readonly upkeep: readonly Upkeep[] = [
-    () => this.#fold(),
-    () => this.#forget(),
-    () => this.#forgetNodes(),
-    () => this.#dateWrites(),
-    () => this.#forgetNews(),
-  ]
+  readonly upkeep: readonly Upkeep[]
   readonly nodes: Membership | null
 
   constructor(options: PostgresOptions<Tx>) {
@@ -114,23 +108,26 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     this.#leasing = new Leasing(
       (onEnd) => this.#servers.connect(onEnd, limits.leaseSilenceSeconds),
       onClock,
+      options.channel === 'relay' ? 'relay ' : '',
     )
-    this.nodes = options.node
-      ? new Membership({
-          identity: options.node,
-          leasing: this.#leasing,
-          administer: (run) => this.administer(run),
-          figures: () => this.#figures(),
-        })
-      : null
     this.#settlement = new Settlement(() => this.#servers.connect())
     this.#news = new NewsLine({
-      channel: options.channel === 'relay' ? 'cuponera_relay' : 'cuponera_service',
+      channel: options.channel === 'relay' ? 'cuponera_relay' : serviceChannel,
       connect: (onEnd) => this.#servers.connect(onEnd, limits.leaseSilenceSeconds),
       timeline: () => this.#servers.timeline,
       listeners: this.#listeners,
       failed: (cause) => options.events?.failed(cause, 0),
     })
+    this.nodes = options.node
+      ? new Membership({
+          identity: options.node,
+          leasing: this.#leasing,
+          administer: (run) => this.administer(run),
+          news: this.#news,
+          figures: () => this.#figures(),
+        })
+      : null
+    this.upkeep = upkeepOf((run) => this.administer(run), this.nodes)
   }
 
   /** The server of the newest connection. Null before the first one. */
@@ -244,45 +241,6 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       settlements: this.#settlement.asked,
       clockAhead: Number.isNaN(ahead) ? null : ahead,
     }
-  }
-
-  async #fold(): Promise<boolean> {
-    const most = limits.foldedCountersMax
-    return (await this.administer((connection) => foldCounters(connection, most))) === most
-  }
-
-  /** Delete the marks of commits whose fate nobody asks for any more. */
-  async #forget(): Promise<boolean> {
-    const { count } = await this.administer((connection) =>
-      connection.send(
-        `DELETE FROM commits WHERE id IN (
-           SELECT id FROM commits WHERE at < now() - make_interval(secs => $1) ORDER BY id LIMIT $2)`,
-        [limits.commitsKeptSeconds, limits.foldedCountersMax],
-      ),
-    )
-    return count === limits.foldedCountersMax
-  }
-
-  /** Record the clock of the server as that of the newest write, for a move to the embedded engine. */
-  async #dateWrites(): Promise<boolean> {
-    await this.administer((connection) =>
-      connection.send(
-        `UPDATE state SET newest_write = greatest(newest_write,
-           CAST(floor(extract(epoch FROM clock_timestamp())) AS BIGINT)) WHERE id = 1`,
-        [],
-      ),
-    )
-    return false
-  }
-
-  async #forgetNodes(): Promise<boolean> {
-    await this.nodes?.forget()
-    return false
-  }
-
-  async #forgetNews(): Promise<boolean> {
-    const most = limits.foldedCountersMax
-    return (await this.administer((connection) => forgetNews(connection, most))) === most
   }
 
   #do(effect: () => void): void {

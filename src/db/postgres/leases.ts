@@ -21,16 +21,22 @@ type Session = {
 export class Leasing {
   readonly #connect: (onEnd: () => void) => Promise<Connection>
   readonly #onClock: (clock: number) => void
+  readonly #prefix: string
   #opening: Promise<Session> | null = null
   #session: Session | null = null
   readonly #states = new Map<string, State>()
   #closed = false
 
-  /** `onClock` is told the clock of the server again and again while the session is open. */
+  /**
+   * `onClock` is told the clock of the server again and again while the session is open. `prefix` stands before the
+   * names of locks, for engines that share a database and not their work.
+   */
   constructor(
     connect: (onEnd: () => void) => Promise<Connection>,
     onClock: (clock: number) => void,
+    prefix: string,
   ) {
+    this.#prefix = prefix
     this.#connect = connect
     this.#onClock = onClock
   }
@@ -82,7 +88,7 @@ export class Leasing {
     const { connection } = await this.#opened()
     const { rows } = await connection.send(
       'SELECT pg_try_advisory_lock(hashtextextended($1, 1)) AS taken',
-      [name],
+      [this.#prefix + name],
     )
     // With its session the lock may have ended meanwhile.
     state.held = rows[0]?.taken === true && connection.open && this.#states.get(name) === state
@@ -94,7 +100,9 @@ export class Leasing {
     state.held = false
     const connection = this.#session?.connection
     try {
-      await connection?.send('SELECT pg_advisory_unlock(hashtextextended($1, 1))', [name])
+      await connection?.send('SELECT pg_advisory_unlock(hashtextextended($1, 1))', [
+        this.#prefix + name,
+      ])
     } catch (cause) {
       // With its session the lock is free.
       if (!(cause instanceof ConnectionLost)) throw cause

@@ -27,6 +27,9 @@ export const newsSchema = [
   `INSERT INTO changes_forgotten (id, newest) VALUES (1, '0')`,
 ]
 
+/** The channel of the news of the service. */
+export const serviceChannel = 'cuponera_service'
+
 type NewsParts = {
   channel: string
   connect: (onEnd: () => void) => Promise<Connection>
@@ -45,7 +48,8 @@ type Place = { timeline: number; xid: string; seen: Set<number>; forgotten: stri
 /** News of this node for the others, and theirs for its listeners. */
 export class NewsLine {
   readonly #parts: NewsParts
-  readonly #node = Bun.randomUUIDv7()
+  /** The id of this node. */
+  readonly node: string = Bun.randomUUIDv7()
   #connection: Connection | null = null
   #place: Place | null = null
   #following: Promise<void> | null = null
@@ -69,6 +73,11 @@ export class NewsLine {
     })
   }
 
+  /** The transaction before which every other one was read. Null before the first look. */
+  get readTo(): string | null {
+    return this.#place?.xid ?? null
+  }
+
   /** Read news from now on. Rejects while the database is away. */
   follow(): Promise<void> {
     this.#following ??= this.#begin().catch((cause) => {
@@ -87,7 +96,7 @@ export class NewsLine {
   rowOf({ topic, body }: Told): { text: string; params: string[] } {
     return {
       text: 'INSERT INTO changes (channel, node, topic, body) VALUES ($1, $2, $3, $4)',
-      params: [this.#parts.channel, this.#node, topic, body],
+      params: [this.#parts.channel, this.node, topic, body],
     }
   }
 
@@ -121,7 +130,7 @@ export class NewsLine {
     const { channel } = this.#parts
     // Never in the transaction of the news: notifying commits wait for each other.
     await this.#connection
-      ?.send('SELECT pg_notify($1, $2)', [channel, this.#node])
+      ?.send('SELECT pg_notify($1, $2)', [channel, this.node])
       .catch((cause) => {
         if (!(cause instanceof ConnectionLost)) throw cause
       })
@@ -134,7 +143,7 @@ export class NewsLine {
     this.#connection = connection
     if (this.#closed) connection.destroy()
     connection.onNotification((node) => {
-      if (node !== this.#node) this.#reading.wake()
+      if (node !== this.node) this.#reading.wake()
     })
     await connection.send(`LISTEN ${this.#parts.channel}`, [])
     return connection
@@ -175,7 +184,7 @@ export class NewsLine {
         `SELECT id, CAST(xid AS TEXT) AS xid, topic, body FROM changes
          WHERE channel = $1 AND (xid, id) > (CAST($2 AS xid8), $3) AND node <> $4
          ORDER BY xid, id LIMIT $5`,
-        [this.#parts.channel, last.xid, last.id, this.#node, limits.newsPageRows],
+        [this.#parts.channel, last.xid, last.id, this.node, limits.newsPageRows],
       )
       for (const row of rows) {
         last = { xid: String(row.xid), id: Number(row.id) }

@@ -2,8 +2,12 @@ import { limits } from '../../base/limits.ts'
 import { type KnownNode, leader, type NodeFigures, type Nodes, type Waiting } from '../database.ts'
 import type { Connection } from './connection.ts'
 import type { Leasing } from './leases.ts'
+import { type NewsLine, serviceChannel } from './news.ts'
 
-/** A row is as old as its last beat. Its backend is the process of the server that holds the leases of the node. */
+/**
+ * A row is as old as its last beat. Its backend is the process of the server that holds the leases of the node, and
+ * `read_to` the place up to which it has read the news of the others.
+ */
 export const nodeSchema = [
   `CREATE TABLE nodes (
      id UUID PRIMARY KEY,
@@ -12,6 +16,7 @@ export const nodeSchema = [
      schema BIGINT NOT NULL,
      address TEXT COLLATE "C",
      backend BIGINT NOT NULL,
+     read_to XID8,
      started_at TIMESTAMPTZ NOT NULL,
      seen_at TIMESTAMPTZ NOT NULL
    )`,
@@ -24,6 +29,8 @@ type Parts = {
   identity: NodeIdentity
   leasing: Leasing
   administer: <T>(run: (connection: Connection) => Promise<T>) => Promise<T>
+  /** The news that this node reads. */
+  news: Pick<NewsLine, 'node' | 'readTo'>
   figures: () => NodeFigures
 }
 
@@ -32,11 +39,14 @@ const leads = `EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND gr
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND (CAST(classid AS BIGINT) << 32) | CAST(objid AS BIGINT) = hashtextextended('${leader}', 1))`
 
+const unread = `(SELECT count(*) FROM (
+  SELECT 1 FROM changes WHERE channel = '${serviceChannel}' AND xid >= read_to AND node <> nodes.id LIMIT ${limits.countedMax}) AS some_of_them)`
+
 const epoch = (column: string) => `CAST(extract(epoch FROM ${column}) AS DOUBLE PRECISION)`
 
 /** The row of this node, written again with each beat, and those of the others. */
 export class Membership implements Nodes {
-  readonly id: string = Bun.randomUUIDv7()
+  readonly id: string
   readonly #parts: Parts
   readonly #startedMs = performance.now()
   #schema = 0
@@ -45,6 +55,7 @@ export class Membership implements Nodes {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.id = parts.news.node
   }
 
   /** Write the row, and go on with it until `leave`. `schema` is the version that the program was made for. */
@@ -64,7 +75,8 @@ export class Membership implements Nodes {
     const { rows } = await this.#parts.administer((connection) =>
       connection.send(
         `SELECT id, name, version, schema, address, ${epoch('started_at')} AS started,
-           ${epoch('clock_timestamp() - seen_at')} AS silent, ${leads} AS leads
+           ${epoch('clock_timestamp() - seen_at')} AS silent, ${leads} AS leads,
+           ${unread} AS unread
          FROM nodes ORDER BY started_at, id`,
         [],
       ),
@@ -76,6 +88,7 @@ export class Membership implements Nodes {
       schema: Number(row.schema),
       address: row.address === null ? null : String(row.address),
       leads: row.leads === true,
+      unread: Number(row.unread),
       startedAt: Math.round(Number(row.started)),
       silentSeconds: Math.max(0, Number(row.silent)),
     }))
@@ -85,7 +98,7 @@ export class Membership implements Nodes {
     const { rows } = await this.#parts.administer((connection) =>
       connection.send(
         'SELECT count(*) AS n FROM (SELECT 1 FROM counter_changes LIMIT $1) AS unfolded',
-        [limits.unfoldedMax],
+        [limits.countedMax],
       ),
     )
     return { unfolded: Number(rows[0]?.n) }
@@ -123,16 +136,17 @@ export class Membership implements Nodes {
   }
 
   async #write(): Promise<void> {
-    const { identity, leasing } = this.#parts
+    const { identity, leasing, news } = this.#parts
     const { name, version } = identity
     const uptime = (performance.now() - this.#startedMs) / 1000
     await leasing.send(
-      `INSERT INTO nodes (id, name, version, schema, address, backend, started_at, seen_at)
-       VALUES ($1, $2, $3, $4, $5, pg_backend_pid(),
+      `INSERT INTO nodes (id, name, version, schema, address, backend, read_to, started_at, seen_at)
+       VALUES ($1, $2, $3, $4, $5, pg_backend_pid(), CAST($7 AS xid8),
          clock_timestamp() - make_interval(secs => $6), clock_timestamp())
        ON CONFLICT (id) DO UPDATE SET
-         address = excluded.address, backend = excluded.backend, seen_at = excluded.seen_at`,
-      [this.id, name, version, this.#schema, this.#address, uptime],
+         address = excluded.address, backend = excluded.backend,
+         read_to = excluded.read_to, seen_at = excluded.seen_at`,
+      [this.id, name, version, this.#schema, this.#address, uptime, news.readTo],
     )
   }
 }
