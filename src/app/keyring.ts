@@ -37,9 +37,10 @@ export function keyPath(dataDir: string, key: keyof Keyring): string {
 
 /**
  * Keys from the settings, else from their files. A missing one is made and kept only when `mayCreate`:
- * a database whose keys are lost must not silently go on with others.
+ * a database whose keys are lost must not silently go on with others. A new session secret only ends sessions, which are
+ * short: it is made in any case unless the database is `shared` by nodes that have the same one.
  */
-export function loadKeyring(config: Config, mayCreate: boolean): LoadedKeys {
+export function loadKeyring(config: Config, mayCreate: boolean, shared = false): LoadedKeys {
   const load = <T>(
     key: keyof Keyring,
     parse: (text: string) => T | null,
@@ -47,10 +48,11 @@ export function loadKeyring(config: Config, mayCreate: boolean): LoadedKeys {
   ): T => {
     const path = keyPath(config.dataDir, key)
     if (!existsSync(path)) {
-      // A new session secret only ends sessions, which are short. The database needs the other two.
-      if (!mayCreate && key !== 'sessionSecret') {
+      const ofNodes = key === 'sessionSecret'
+      if (!mayCreate && (shared || !ofNodes)) {
+        const needed = ofNodes ? 'all nodes have the same one' : 'the database needs it'
         throw new OperatorError(
-          `${path} is missing, and the database needs it: bring it back with "cuponera keys import"`,
+          `${path} is missing, and ${needed}: bring it back with "cuponera keys import"`,
         )
       }
       writeKey(config.dataDir, key, make())

@@ -12,6 +12,7 @@ import { createRateLimits, noRateLimits, type RateLimits } from '../http/rate-li
 import type { VerifyHash } from '../nostr/delegation.ts'
 import type { Signer, VerifyEvent } from '../nostr/event.ts'
 import type { ServedCertificate } from '../tls/files.ts'
+import { requireAgreement } from './agreement.ts'
 import type { Config } from './config.ts'
 import { databasePath, lockDataDir, openDatabase, openDataDir } from './data.ts'
 import { type Disk, type StatFs, watchDisk } from './disk.ts'
@@ -37,6 +38,8 @@ export type Runtime = {
   database: OpenDatabase<Stores>
   /** Address, version and durability of the database server. Null: a file. */
   databaseServer: string | null
+  /** Settings that another node has otherwise, for the operator. Null: none. */
+  differing: string | null
   jobs: Jobs
   /** Checks, backups and arrivals, in a thread. The control socket stops it first of all. */
   maintenance: Maintenance
@@ -69,11 +72,13 @@ export async function openRuntime(
   const { database, server: databaseServer } = await openDatabase(config, log, metrics)
   opened.defer(() => database.close())
   // A new node makes no keys for a database that has some, and only the database on a server can tell.
-  const keys = before ?? loadKeyring(config, !(await hasPins(database)))
+  const keys = before ?? loadKeyring(config, !(await hasPins(database)), true)
   const schnorr = openSchnorr()
   const signer = createSigner(schnorr, keys.managerSecret)
   await pinKeys(database, keys, signer.pubkey)
   const cardMasterKey = await settleCardKey(database, keys, { dataDir, shared })
+  const differing = await requireAgreement(database.nodes, config, keys)
+  if (differing !== null) log.warn('nodes.differ', { differing })
   const jobs = createJobs(database)
   const disk = await watchDisk({ dataDir, floor: config.diskFloor, statFs, jobs, log })
   opened.defer(() => disk.stop())
@@ -92,6 +97,7 @@ export async function openRuntime(
       metrics,
       database,
       databaseServer,
+      differing,
       jobs,
       maintenance,
       disk,

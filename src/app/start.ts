@@ -35,6 +35,8 @@ export type App = {
   engine: string
   /** Address, version and durability of the database server. Null: a file in the data directory. */
   databaseServer: string | null
+  /** Settings that another node on it has otherwise. Null: none. */
+  differing: string | null
   /** The state of management now. Null for a service that was moved to another computer. */
   management(): Promise<ManagementState | null>
   /** Resolves when the service asks to be stopped and started again, for a move. */
@@ -131,14 +133,14 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
 }
 
 function running(
-  { signer, schnorr, databaseServer }: Runtime,
+  { signer, schnorr, databaseServer, differing }: Runtime,
   { url, secureUrl }: HttpServer,
   parts: Pick<App, 'management' | 'restartAsked'> & { opened: AsyncDisposableStack },
 ): App {
   const { opened, management, restartAsked } = parts
   const everything = opened.move()
   return {
-    ...{ url, secureUrl, management, restartAsked, databaseServer },
+    ...{ url, secureUrl, management, restartAsked, databaseServer, differing },
     managerNpub: npubOf(signer.pubkey),
     engine: schnorr.detail,
     stop: () => everything.disposeAsync(),

@@ -19,6 +19,10 @@ export async function nodes(config: Config): Promise<number> {
   for (const line of table([heads, ...report.nodes.map((node) => describe(node, report.here))])) {
     console.log(line)
   }
+  for (const { name, differing } of report.nodes) {
+    if (differing.length > 0)
+      console.log(`settings of ${name} that differ: ${differing.join(', ')}`)
+  }
   const { unfolded } = report
   const more = unfolded >= limits.countedMax ? ' or more' : ''
   console.log(`changes of counters that the leader has not summed up: ${unfolded}${more}`)

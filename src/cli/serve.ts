@@ -79,6 +79,7 @@ function startBlock(app: App, config: Config, management: ManagementState | null
     ['manager', app.managerNpub],
     ['data', config.dataDir],
     ...(app.databaseServer ? [['database', app.databaseServer]] : []),
+    ...(app.differing ? [['differing', app.differing]] : []),
     ['signatures', app.engine],
     ['relays', config.relays.join(', ')],
     ...(management ? managementRows(panel, management) : [['moved', movedLine]]),

@@ -53,6 +53,11 @@ export type Nodes = {
   readonly id: string
   /** Tell the others the address of this node. */
   listening(address: string): void
+  /**
+   * Tell the others the settings of this node, by fingerprints that say nothing to anybody else. Resolves to those that
+   * a running node has otherwise. If one of them is in `equal`, the others are not told, and this node must stop.
+   */
+  agree(settings: Fingerprints, equal: ReadonlySet<string>): Promise<Difference[]>
   /** Every node that was heard of lately, this one included, the oldest first. */
   list(): Promise<KnownNode[]>
   /** The work that waits for the leader. */
@@ -60,6 +65,12 @@ export type Nodes = {
   /** Figures of this node. They need no answer of the database. */
   figures(): NodeFigures
 }
+
+/** Fingerprints of settings by their names. */
+export type Fingerprints = Readonly<Record<string, string>>
+
+/** Names of the settings that a node has otherwise. */
+export type Difference = { node: string; settings: string[] }
 
 export type Waiting = {
   /** Changes of counters that are not summed up yet; a large number is cut off at `countedMax`. */
@@ -89,6 +100,8 @@ export type KnownNode = {
   address: string | null
   /** True of the leader. */
   leads: boolean
+  /** Settings that it has otherwise than the node that lists it. */
+  differing: string[]
   /** News of other nodes that it had not read at its last beat. */
   unread: number
   /** Unix seconds, by the clock of the database. */

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { nodeRules } from '../../src/app/agreement.ts'
 import { flagOf } from '../../src/app/config.ts'
 import { settings } from '../../src/app/settings.ts'
 import { limits } from '../../src/base/limits.ts'
@@ -418,6 +419,18 @@ test('the README lists every setting with its flag and its default', () => {
   expect(rows.map((row) => row.map((cell) => cell?.replaceAll('`', '')))).toEqual(
     known.map((row) => row.map((cell) => cell.replaceAll('`', ''))),
   )
+})
+
+test('the page on clusters lists every setting with its rule for several nodes', () => {
+  const page = readFileSync(join(root, 'docs/cluster.md'), 'utf8')
+  const [, table = ''] = page.split('\n## Settings of several nodes\n')
+  const rows = [...table.matchAll(/^\| [^|`]+ \| (`[^|]+) \|$/gm)].slice(0, 4)
+  const listed = rows.map(([, names = '']) => names.replaceAll('`', '').split(', ').toSorted())
+  const expected = ['pinned', 'equal', 'warned', 'own'].map((rule) => {
+    const names = Object.entries(nodeRules).filter(([, one]) => one === rule)
+    return names.map(([name]) => settings[name as keyof typeof settings].variable).toSorted()
+  })
+  expect(listed).toEqual(expected)
 })
 
 test('every npm script that the README names exists', () => {

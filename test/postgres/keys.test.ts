@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/app/config.ts'
 import { realStatFs } from '../../src/app/disk.ts'
-import { keyPath, type LoadedKeys } from '../../src/app/keyring.ts'
+import { keyNames, keyPath, type LoadedKeys, writeKey } from '../../src/app/keyring.ts'
 import { pinKeys, settleCardKey } from '../../src/app/keys.ts'
 import { openRuntime } from '../../src/app/runtime.ts'
 import { createStores, type Stores } from '../../src/app/stores.ts'
@@ -99,10 +99,14 @@ test('a new node makes no key on a database that is bound to keys', async () => 
   const [first, second] = [join(directory, 'first'), join(directory, 'second')]
   const card = await startNode(first, url)
   await expect(startNode(second, url)).rejects.toThrow('manager.nsec is missing')
-  for (const key of ['managerSecret', 'storeKey', 'cardMasterKey'] as const) {
+  for (const key of keyNames) {
     expect(existsSync(keyPath(second, key))).toBe(false)
   }
   expect(await startNode(first, url)).toBe(card)
+  rmSync(keyPath(first, 'sessionSecret'))
+  await expect(startNode(first, url)).rejects.toThrow('session.secret is missing, and all nodes')
+  expect(existsSync(keyPath(first, 'sessionSecret'))).toBe(false)
+  writeKey(first, 'sessionSecret', 'x'.repeat(32))
   rmSync(keyPath(first, 'cardMasterKey'))
   await expect(startNode(first, url)).rejects.toThrow('(keys/card.key) is missing')
   expect(existsSync(keyPath(first, 'cardMasterKey'))).toBe(false)

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { createStores } from '../../src/app/stores.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { limits } from '../../src/base/limits.ts'
-import { leader } from '../../src/db/database.ts'
+import { type Fingerprints, leader } from '../../src/db/database.ts'
 import { couponSchema, versionOf } from '../../src/db/migrations.ts'
 import { openPostgres } from '../../src/db/postgres/open.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
@@ -45,8 +45,8 @@ test('each node of a database has a row, until it stops or was dead for long', a
   const other = await databases.connect(name)
   await other.send(
     `INSERT INTO nodes
-     SELECT gen_random_uuid(), 'dead', version, schema, address, backend, read_to, clock_timestamp(),
-       seen_at - make_interval(secs => $1) FROM nodes WHERE name = 'two'`,
+     SELECT gen_random_uuid(), 'dead', version, schema, address, backend, read_to, settings,
+       clock_timestamp(), seen_at - make_interval(secs => $1) FROM nodes WHERE name = 'two'`,
     [limits.nodeKeptSeconds + 5],
   )
   expect(await names()).toEqual(['one', 'two', 'dead'])
@@ -80,6 +80,41 @@ test('news that a node has not read are counted', async () => {
   await open.send('COMMIT', [])
   await until('it is read', async () => (await unread()) === 0)
   await Promise.all([node.close(), open.end(), other.end()])
+})
+
+test('a node that differs where it must not is refused, unless the other one is dead', async () => {
+  const name = await databases.create('coupons')
+  const url = databases.server.url(name)
+  const nodes = [await openNode(url, 'one'), await openNode(url, 'two')]
+  const [other, watching] = [await databases.connect(name), await databases.connect(name)]
+  const agree = (node: Node, settings: Fingerprints) => node.nodes?.agree(settings, new Set(['B']))
+
+  // Both are ready to write before one of them does.
+  await other.send('BEGIN', [])
+  await other.send('LOCK TABLE nodes IN SHARE MODE', [])
+  const starting = nodes.map((node, at) => agree(node, { A: '1', B: String(at) }))
+  const waiting = `SELECT 1 FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query NOT LIKE '%started_at, seen_at)%'`
+  await until('both wait', async () => (await watching.send(waiting, [])).count === 2)
+  await other.send('COMMIT', [])
+  const outcomes = await Promise.all(starting)
+  const won = outcomes.findIndex((differences) => differences?.length === 0)
+  const [one, two, B] = [nodes[won], nodes[1 - won], String(won)] as [Node, Node, string]
+  const winner = won === 0 ? 'one' : 'two'
+  expect(outcomes[1 - won]).toEqual([{ node: winner, settings: ['B'] }])
+
+  // Nothing of a refused node is told.
+  expect(await agree(one, { A: '1', B, C: '1' })).toEqual([])
+  expect(await agree(two, { A: '2', B, D: '1' })).toEqual([{ node: winner, settings: ['A'] }])
+  expect((await two.nodes?.list())?.find(({ name }) => name === winner)?.differing).toEqual(['A'])
+  await one.close()
+  await other.send(
+    `INSERT INTO nodes SELECT gen_random_uuid(), 'dead', version, schema, address, backend, read_to,
+       '{"B":"9"}', started_at, clock_timestamp() - make_interval(secs => $1) FROM nodes`,
+    [limits.nodeSilentSeconds - 0.5],
+  )
+  expect(await agree(two, { B: '8' })).toEqual([])
+  await Promise.all([two.close(), other.end(), watching.end()])
 })
 
 test('of several nodes one leads, and another takes over when its session ends', async () => {

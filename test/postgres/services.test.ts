@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { version } from '../../package.json'
 import { couponSchema, versionOf } from '../../src/db/migrations.ts'
 import { runCommand } from '../support/cli.ts'
+import { newSigner } from '../support/client.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -65,6 +66,43 @@ test('commands and metrics tell of every node and the leader', async () => {
     expect(one.unfolded_counters).toBeGreaterThanOrEqual(0)
     expect(Math.abs(one.database_clock_ahead_seconds ?? Number.NaN)).toBeLessThan(5)
   }
+})
+
+/** A start beside the running nodes, with their keys. */
+function startBeside(changed: Record<string, string>) {
+  const dataDir = newDirectory()
+  cpSync(join(one.dataDir, 'keys'), join(dataDir, 'keys'), { recursive: true })
+  return { dataDir, env: { ...env, NODE_NAME: 'three', ...changed } }
+}
+
+test('a node with another value of what all must have does not start', async () => {
+  const { pubkey } = newSigner()
+  const money = { TOKENS: `ARS:2:${pubkey}`, LEDGER_PUBKEY: pubkey, GATEWAY_PUBKEY: pubkey }
+  const refused: Record<string, string>[] = [
+    { SESSION_JWT_SECRET: 'otro-secreto-de-las-sesiones-de-este-nodo' },
+    { ...money, RELAYS: 'embedded,wss://relay.example' },
+  ]
+  for (const changed of refused) {
+    const { code, stdout, stderr } = await runCommand(['serve'], startBeside(changed))
+    expect({ changed, code, stdout }).toEqual({ changed, code: 1, stdout: '' })
+    const names = Object.keys(changed).join(', ')
+    expect(stderr).toContain(`cuponera: the node one on this database has another ${names}: `)
+  }
+  const other = await databases.connect(name)
+  const { rows } = await other.send(`SELECT string_agg(settings, '') AS settings FROM nodes`, [])
+  // Fingerprints alone.
+  expect(rows[0]?.settings).toMatch(/^(\{("[A-Z_]+":"[0-9a-f]{64}",?)+\})+$/)
+  await other.end()
+})
+
+test('a node with another value of what may differ for a while starts with a warning', async () => {
+  const options = startBeside({ MERCHANTS: newSigner().pubkey, VOUCHER_SERVICES: '' })
+  const three = await startServer(options)
+  const told = 'MERCHANTS (node one); MERCHANTS (node two)'
+  expect(three.output()).toContain(`\n  differing   ${told}\n`)
+  expect(three.output()).toContain('"event":"nodes.differ"')
+  expect(await nodesOf(one)).toContain('\nsettings of three that differ: MERCHANTS\n')
+  expect(await three.stop()).toBe(0)
 })
 
 test('the other node leads when the leader is killed, and the dead one is listed for a while', async () => {

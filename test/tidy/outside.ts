@@ -43,8 +43,8 @@ test('only base/json.ts parses JSON, but for what this program wrote itself', ()
     // Events out of the outbox, and what passes between the relay's thread and this one.
     'gateway/(access|embedded)',
     'relay/(host|relay-worker)',
-    // News of another node.
-    'db/postgres/news',
+    // News of another node, and what it tells of itself.
+    'db/postgres/(news|nodes)',
     // Our own server's answers, over its socket and to its pages: as long as the lists in them.
     'cli/control',
     'client/api',

@@ -1,12 +1,20 @@
 import { limits } from '../../base/limits.ts'
-import { type KnownNode, leader, type NodeFigures, type Nodes, type Waiting } from '../database.ts'
+import {
+  type Difference,
+  type Fingerprints,
+  type KnownNode,
+  leader,
+  type NodeFigures,
+  type Nodes,
+  type Waiting,
+} from '../database.ts'
 import type { Connection } from './connection.ts'
 import type { Leasing } from './leases.ts'
 import { type NewsLine, serviceChannel } from './news.ts'
 
 /**
  * A row is as old as its last beat. Its backend is the process of the server that holds the leases of the node, and
- * `read_to` the place up to which it has read the news of the others.
+ * `read_to` the place up to which it has read the news of the others. Its settings are fingerprints, as JSON.
  */
 export const nodeSchema = [
   `CREATE TABLE nodes (
@@ -17,6 +25,7 @@ export const nodeSchema = [
      address TEXT COLLATE "C",
      backend BIGINT NOT NULL,
      read_to XID8,
+     settings TEXT COLLATE "C" NOT NULL,
      started_at TIMESTAMPTZ NOT NULL,
      seen_at TIMESTAMPTZ NOT NULL
    )`,
@@ -42,6 +51,11 @@ const leads = `EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND gr
 const unread = `(SELECT count(*) FROM (
   SELECT 1 FROM changes WHERE channel = '${serviceChannel}' AND xid >= read_to AND node <> nodes.id LIMIT ${limits.countedMax}) AS some_of_them)`
 
+/** Names of the settings that both have, and have otherwise. A node of another version may know fewer. */
+function differencesOf(own: Fingerprints, others: Fingerprints): string[] {
+  return Object.keys(own).filter((name) => name in others && own[name] !== others[name])
+}
+
 const epoch = (column: string) => `CAST(extract(epoch FROM ${column}) AS DOUBLE PRECISION)`
 
 /** The row of this node, written again with each beat, and those of the others. */
@@ -51,6 +65,7 @@ export class Membership implements Nodes {
   readonly #startedMs = performance.now()
   #schema = 0
   #address: string | null = null
+  #settings: Fingerprints = {}
   #beat: ReturnType<typeof setInterval> | null = null
 
   constructor(parts: Parts) {
@@ -74,7 +89,7 @@ export class Membership implements Nodes {
   async list(): Promise<KnownNode[]> {
     const { rows } = await this.#parts.administer((connection) =>
       connection.send(
-        `SELECT id, name, version, schema, address, ${epoch('started_at')} AS started,
+        `SELECT id, name, version, schema, address, settings, ${epoch('started_at')} AS started,
            ${epoch('clock_timestamp() - seen_at')} AS silent, ${leads} AS leads,
            ${unread} AS unread
          FROM nodes ORDER BY started_at, id`,
@@ -88,10 +103,56 @@ export class Membership implements Nodes {
       schema: Number(row.schema),
       address: row.address === null ? null : String(row.address),
       leads: row.leads === true,
+      differing: differencesOf(this.#settings, JSON.parse(String(row.settings))),
       unread: Number(row.unread),
       startedAt: Math.round(Number(row.started)),
       silentSeconds: Math.max(0, Number(row.silent)),
     }))
+  }
+
+  async agree(settings: Fingerprints, equal: ReadonlySet<string>): Promise<Difference[]> {
+    const seen = new Map<string, number>()
+    for (;;) {
+      const { differences, refusing } = await this.#parts.administer((connection) =>
+        this.#compare(connection, settings, equal),
+      )
+      if (refusing.length === 0) {
+        this.#settings = settings
+        return differences
+      }
+      // A row of a node that died a moment ago has no beat any more.
+      if (refusing.some(({ id, seenAt }) => seenAt > (seen.get(id) ?? seenAt))) return differences
+      for (const { id, seenAt } of refusing) if (!seen.has(id)) seen.set(id, seenAt)
+      await Bun.sleep(250)
+    }
+  }
+
+  /** Compare the settings with those of the nodes that are not silent, and store them unless one must not differ. */
+  async #compare(connection: Connection, settings: Fingerprints, equal: ReadonlySet<string>) {
+    await connection.send('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', [])
+    await connection.send(`SELECT pg_advisory_xact_lock(hashtextextended('settings', 0))`, [])
+    const { rows } = await connection.send(
+      `SELECT id, name, settings, ${epoch('seen_at')} AS seen FROM nodes
+       WHERE id <> $1 AND seen_at > clock_timestamp() - make_interval(secs => $2)
+       ORDER BY started_at, id`,
+      [this.id, limits.nodeSilentSeconds],
+    )
+    const others = rows.map((row) => ({
+      ...{ id: String(row.id), node: String(row.name), seenAt: Number(row.seen) },
+      settings: differencesOf(settings, JSON.parse(String(row.settings))),
+    }))
+    const refusing = others.filter((other) => other.settings.some((name) => equal.has(name)))
+    if (refusing.length === 0) {
+      await connection.send('UPDATE nodes SET settings = $2 WHERE id = $1', [
+        this.id,
+        JSON.stringify(settings),
+      ])
+    }
+    await connection.send('COMMIT', [])
+    const differences = others
+      .filter((other) => other.settings.length > 0)
+      .map(({ node, settings }) => ({ node, settings }))
+    return { differences, refusing }
   }
 
   async waiting(): Promise<Waiting> {
@@ -140,13 +201,22 @@ export class Membership implements Nodes {
     const { name, version } = identity
     const uptime = (performance.now() - this.#startedMs) / 1000
     await leasing.send(
-      `INSERT INTO nodes (id, name, version, schema, address, backend, read_to, started_at, seen_at)
-       VALUES ($1, $2, $3, $4, $5, pg_backend_pid(), CAST($7 AS xid8),
+      `INSERT INTO nodes (id, name, version, schema, address, backend, read_to, settings, started_at, seen_at)
+       VALUES ($1, $2, $3, $4, $5, pg_backend_pid(), CAST($7 AS xid8), $8,
          clock_timestamp() - make_interval(secs => $6), clock_timestamp())
        ON CONFLICT (id) DO UPDATE SET
          address = excluded.address, backend = excluded.backend,
-         read_to = excluded.read_to, seen_at = excluded.seen_at`,
-      [this.id, name, version, this.#schema, this.#address, uptime, news.readTo],
+         read_to = excluded.read_to,  seen_at = excluded.seen_at`,
+      [
+        this.id,
+        name,
+        version,
+        this.#schema,
+        this.#address,
+        uptime,
+        news.readTo,
+        JSON.stringify(this.#settings),
+      ],
     )
   }
 }
