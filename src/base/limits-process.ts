@@ -39,6 +39,8 @@ export const processLimits = {
   queueMax: 10_000,
   /** Connections of a node to PostgreSQL. More of them wait for each other's locks and disk writes. */
   databaseConnections: 32,
+  /** The same for the relay inside, which has reads and members besides its writes. */
+  relayDatabaseConnections: 8,
   /** A server that owes an answer for so long is given up: a commit without its standby waits for ever. */
   databaseAnswerSeconds: 10,
   /** An operation or a read that awaits something else than the database for so long is given up. */

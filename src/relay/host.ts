@@ -18,7 +18,7 @@ import type {
 export type RelayHost = {
   /** False while its thread is restarted. */
   ready(): boolean
-  /** Call `listener` each time that the thread has opened its database, at the start or after a restart. */
+  /** Call `listener` each time that the thread begins anew: at the start, after a restart, or when it missed events. */
   onUp(listener: () => void): void
   open(socket: ClientSocket, peer: Peer): number
   message(connection: number, text: string): void
@@ -117,6 +117,10 @@ export function startRelay(
       case 'turn':
         connections.send(message.messages)
         return connections.handled(message.handled)
+      case 'missed':
+        connections.closeAll()
+        for (const listener of upListeners) listener()
+        return
       case 'drop':
         return connections.drop(message.connection, message.reason)
       case 'accepted':

@@ -1,8 +1,5 @@
 import { bytesOf, hexOf } from '../base/bytes.ts'
-import { systemClock } from '../base/clock.ts'
-import { openReader } from '../db/open.ts'
 import type { Sql } from '../db/sql.ts'
-import type { RelaySettings } from './messages.ts'
 
 /** A key before all others in the order of the table. */
 const first = new Uint8Array()
@@ -54,27 +51,3 @@ export function createMemberStore(sql: Sql) {
     },
   }
 }
-
-/** Open the members for the relay's thread, on a connection of its own to the coupon database. */
-export async function openMemberReader({
-  couponsPath,
-  couponsUrl,
-}: RelaySettings): Promise<Members> {
-  if (couponsUrl === null) {
-    const { sql, close } = openReader(couponsPath)
-    return { isMember: createMemberStore(sql).isMember, close: async () => close() }
-  }
-  const { PostgresEngine } = await import('../db/postgres/engine.ts')
-  const engine = new PostgresEngine({
-    url: couponsUrl,
-    now: systemClock,
-    stores: createMemberStore,
-    connections: 2,
-  })
-  return {
-    isMember: (pubkey) => engine.snapshot((tx) => tx.isMember(pubkey)),
-    close: () => engine.close(),
-  }
-}
-
-type Members = Pick<MemberStore, 'isMember'> & { close(): Promise<void> }

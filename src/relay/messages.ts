@@ -69,6 +69,8 @@ export type FromRelay =
       handled: number[]
     }
   | { type: 'drop'; connection: number; reason: string }
+  /** Events of other nodes may be lost. Every client has to ask again. */
+  | { type: 'missed' }
   /** Verdicts of the events, or null for a fault, as a JSON list. */
   | { type: 'accepted'; call: number; verdicts: string }
   | { type: 'found'; call: number; events: NostrEvent[] | 'rate-limited' | null }

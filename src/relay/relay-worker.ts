@@ -3,14 +3,11 @@ import { limits } from '../base/limits.ts'
 import { openSchnorr } from '../crypto/schnorr.ts'
 import { createVerifier } from '../crypto/sign-event.ts'
 import { createJobs } from '../db/jobs.ts'
-import { openDatabase } from '../db/open.ts'
 import type { NostrEvent } from '../nostr/event.ts'
-import { openMemberReader } from './member-store.ts'
 import type { FromRelay, RelaySettings, ToRelay, ToRunningRelay, Verdict } from './messages.ts'
+import { openRelayDatabase } from './open-store.ts'
 import { createPolicy } from './policy.ts'
 import { createRelay, type Relay } from './relay.ts'
-import schema from './schema.sql' with { type: 'text' }
-import { createEventStore, openEventReader } from './store.ts'
 
 declare const self: Worker
 
@@ -18,13 +15,28 @@ type Exposure = Pick<RelaySettings, 'open' | 'diskLow'>
 type Running = { relay: Relay; exposure: Exposure; end: () => Promise<void> }
 
 let running: Running | null = null
+/** Messages that came while the database was opened. */
+const early: ToRunningRelay[] = []
 /** Output of this turn of the event loop. It is posted at once, because each message to a thread is costly. */
 let turn: { messages: (string | number)[]; handled: number[] } | null = null
 let faultAt = Number.NEGATIVE_INFINITY
 
 self.onmessage = ({ data }: MessageEvent<ToRelay>) => {
-  if (data.type === 'begin') running = begin(data.settings)
+  if (data.type === 'begin') void start(data.settings)
   else if (running) handle(running, data)
+  else early.push(data)
+}
+
+async function start(settings: RelaySettings): Promise<void> {
+  try {
+    running = await begin(settings)
+    for (const message of early.splice(0)) handle(running, message)
+  } catch (cause) {
+    // Outside of a promise: it ends the thread, which is started again later.
+    setImmediate(() => {
+      throw cause
+    })
+  }
 }
 
 function handle({ relay, exposure, end }: Running, message: ToRunningRelay) {
@@ -101,24 +113,17 @@ function listIn(events: string): NostrEvent[] {
   }
 }
 
-function begin(settings: RelaySettings): Running {
-  const database = openDatabase({
-    path: settings.relayPath,
-    now: systemClock,
-    schema: { text: schema, steps: {} },
-    stores: (sql) => ({ events: createEventStore(sql) }),
-  })
-  const reader = openEventReader(settings.relayPath)
-  const members = openMemberReader(settings)
+async function begin(settings: RelaySettings): Promise<Running> {
+  const { database, events, isMember, close } = await openRelayDatabase(settings)
   const exposure: Exposure = { open: settings.open, diskLow: settings.diskLow }
   const relay = createRelay({
     database,
-    events: reader.events,
+    events,
     // Threads share no objects, so this one opens its own engine.
     verify: createVerifier(openSchnorr()),
     policy: createPolicy({
       open: () => exposure.open,
-      isMember: async (pubkey) => (await members).isMember(pubkey),
+      isMember,
       rateLimit: settings.rateLimit,
       seconds,
     }),
@@ -130,6 +135,10 @@ function begin(settings: RelaySettings): Running {
       post({ type: 'drop', connection, reason })
     },
     handled: (connection, weight) => thisTurn().handled.push(connection, weight),
+    missed() {
+      endTurn()
+      post({ type: 'missed' })
+    },
     log: report,
   })
   const pruning = createJobs(database).sweep({
@@ -149,9 +158,7 @@ function begin(settings: RelaySettings): Running {
     exposure,
     async end() {
       await pruning.stop()
-      await database.close()
-      reader.close()
-      await (await members).close()
+      await close()
       post({ type: 'ended' })
     },
   }

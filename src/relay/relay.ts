@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, News } from '../db/database.ts'
+import type { Topic } from '../db/news.ts'
 import { type NostrEvent, parseEvent, type VerifyEvent } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
 import { classOf } from '../nostr/kind-class.ts'
@@ -16,7 +17,7 @@ import { createSubscriptions } from './subscriptions.ts'
 import { findValidationError } from './validation-error.ts'
 
 type RelayOptions = {
-  database: Database<{ events: EventStore }>
+  database: Database<{ events: EventStore }> & News
   /** Reads of committed events, on another connection. */
   events: Pick<EventStore, 'find' | 'count' | 'superseded'>
   verify: VerifyEvent
@@ -27,6 +28,8 @@ type RelayOptions = {
   send: (connections: readonly number[], text: string) => void
   /** Close a connection that this side has dropped. */
   drop: (connection: number, reason: string) => void
+  /** Events of other nodes may be lost, and every connection was forgotten: clients have to ask again. */
+  missed: () => void
   /** Report that a message of this weight is handled. */
   handled: (connection: number, weight: number) => void
   log: (cause: unknown) => void
@@ -42,6 +45,9 @@ type Client = Peer & {
   /** True while its inbox is handled. */
   working: boolean
 }
+
+/** An event for the subscribers of every node: it was stored, or is ephemeral. */
+const eventPassed: Topic<NostrEvent> = { name: 'event.passed' }
 
 export type Relay = ReturnType<typeof createRelay>
 
@@ -65,6 +71,13 @@ export function createRelay(options: RelayOptions) {
     charge: policy.charge,
     send: readers.send,
   })
+  database.listen(eventPassed, {
+    told: subscriptions.pass,
+    missed() {
+      for (const connection of [...clients.keys()]) close(connection)
+      options.missed()
+    },
+  })
   const reply = ({ connection }: Client, ...message: unknown[]) =>
     readers.send([connection], JSON.stringify(message))
 
@@ -73,15 +86,17 @@ export function createRelay(options: RelayOptions) {
     const wrong = findValidationError(event, now())
     if (wrong !== null) return { accepted: false, message: wrong }
     if (classOf(event.kind) === 'ephemeral') {
-      subscriptions.pass(event)
+      await database.tell(eventPassed, event)
       return verdicts.stored
     }
     const stored = await database.transact({ roots: [{ author: event.pubkey }] }, async (tx) => {
       const outcome = await tx.events.insert(event)
-      if (outcome === 'stored' && event.kind === kinds.deletion) await tx.events.delete(event)
+      if (outcome === 'stored') {
+        if (event.kind === kinds.deletion) await tx.events.delete(event)
+        tx.tell(eventPassed, event)
+      }
       return outcome
     })
-    if (stored === 'stored') subscriptions.pass(event)
     return verdicts[stored]
   }
 

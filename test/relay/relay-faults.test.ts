@@ -101,6 +101,7 @@ function openRelay({ rateLimit = true } = {}) {
       for (const connection of connections) sent.push([connection, text])
     },
     drop: () => undefined,
+    missed: () => undefined,
     handled: () => undefined,
     log: (cause) => faults.push(cause),
   })

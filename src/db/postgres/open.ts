@@ -1,9 +1,32 @@
+import { limits } from '../../base/limits.ts'
 import { OperatorError } from '../../base/operator-error.ts'
 import { type Schema, versionOf } from '../migrations.ts'
 import { ConnectionLost, StatementFailed } from './connection.ts'
 import type { ServerFacts } from './durability.ts'
 import { PostgresEngine, type PostgresOptions } from './engine.ts'
-import { createSchema } from './schema.ts'
+import { addSchema, createSchema } from './schema.ts'
+
+/**
+ * Open the same database for another part of this program, with tables and news of its own. `table` is one of
+ * them. Rejects while the database is away.
+ */
+export async function openBeside<Tx>(
+  options: Omit<PostgresOptions<Tx>, 'channel'> & { schema: Schema; table: string },
+): Promise<PostgresEngine<Tx>> {
+  const database = new PostgresEngine({
+    ...options,
+    channel: 'relay',
+    connections: limits.relayDatabaseConnections,
+  })
+  try {
+    await database.administer((connection) => addSchema(connection, options.schema, options.table))
+    await database.follow()
+    return database
+  } catch (cause) {
+    await database.close()
+    throw cause
+  }
+}
 
 /**
  * Open a database on a server that keeps what it confirms, and create its schema if it is empty. Throws OperatorError

@@ -23,17 +23,46 @@ const own = [
    )`,
 ]
 
-/** Create the schema in an empty database. Several nodes may start at once: one of them creates it. */
-export async function createSchema(connection: Connection, schema: Schema): Promise<void> {
-  const version = versionOf(schema)
+/**
+ * Create the tables of another part of the program beside those of the service, where they are not there. `first` is one
+ * of them. A table of the same name, such as that of the state of a file, is the engine's own.
+ */
+export async function addSchema(
+  connection: Connection,
+  { text }: Schema,
+  first: string,
+): Promise<void> {
+  await inSchemaLock(connection, async () => {
+    if (await isThere(connection, first)) return
+    const shared = /^(CREATE TABLE|INSERT INTO) state /
+    const texts = translateSchema(text).filter((one) => !shared.test(one))
+    for (const one of texts) await connection.send(one, [])
+  })
+}
+
+async function isThere(connection: Connection, table: string): Promise<boolean> {
+  const { rows } = await connection.send('SELECT to_regclass($1) IS NOT NULL AS there', [table])
+  return rows[0]?.there === true
+}
+
+/** Several nodes may start at once: one of them makes the tables. */
+async function inSchemaLock(connection: Connection, make: () => Promise<void>): Promise<void> {
   await connection.send('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', [])
   try {
     await connection.send(`SELECT pg_advisory_xact_lock(hashtextextended('schema', 0))`, [])
-    const known = await connection.send(
-      `SELECT to_regclass('schema_version') IS NOT NULL AS known`,
-      [],
-    )
-    if (known.rows[0]?.known !== true) {
+    await make()
+    await connection.send('COMMIT', [])
+  } catch (cause) {
+    connection.destroy()
+    throw cause
+  }
+}
+
+/** Create the schema in an empty database. */
+export async function createSchema(connection: Connection, schema: Schema): Promise<void> {
+  const version = versionOf(schema)
+  await inSchemaLock(connection, async () => {
+    if (!(await isThere(connection, 'schema_version'))) {
       for (const text of [...own, ...translateSchema(schema.text)]) await connection.send(text, [])
       await connection.send('INSERT INTO schema_version (id, version) VALUES (1, $1)', [version])
     } else {
@@ -44,9 +73,5 @@ export async function createSchema(connection: Connection, schema: Schema): Prom
         )
       }
     }
-    await connection.send('COMMIT', [])
-  } catch (cause) {
-    connection.destroy()
-    throw cause
-  }
+  })
 }

@@ -1,0 +1,65 @@
+import { systemClock } from '../base/clock.ts'
+import type { Database, Leases, News } from '../db/database.ts'
+import { openDatabase, openReader } from '../db/open.ts'
+import { createMemberStore, type MemberStore } from './member-store.ts'
+import type { RelaySettings } from './messages.ts'
+import schema from './schema.sql' with { type: 'text' }
+import { createEventStore, type EventStore, openEventReader } from './store.ts'
+
+/** The database of the relay's thread: its events, and the members of the service. */
+type RelayDatabase = {
+  database: Database<{ events: EventStore }> & News & Leases
+  /** Reads of committed events. */
+  events: Pick<EventStore, 'find' | 'count' | 'superseded'>
+  isMember: MemberStore['isMember']
+  close(): Promise<void>
+}
+
+/** Open the events in a file of their own, or in the database that all nodes share. */
+export function openRelayDatabase(settings: RelaySettings): Promise<RelayDatabase> {
+  const { couponsUrl } = settings
+  return couponsUrl === null ? openFile(settings) : openShared(couponsUrl)
+}
+
+async function openFile({ relayPath, couponsPath }: RelaySettings): Promise<RelayDatabase> {
+  const database = openDatabase({
+    path: relayPath,
+    now: systemClock,
+    schema: { text: schema, steps: {} },
+    stores: (sql) => ({ events: createEventStore(sql) }),
+  })
+  const reader = openEventReader(relayPath)
+  const members = openReader(couponsPath)
+  return {
+    database,
+    events: reader.events,
+    isMember: createMemberStore(members.sql).isMember,
+    async close() {
+      await database.close()
+      reader.close()
+      members.close()
+    },
+  }
+}
+
+// Loaded only here, so that a service with a file never reads the driver.
+async function openShared(url: string): Promise<RelayDatabase> {
+  const { openBeside } = await import('../db/postgres/open.ts')
+  const database = await openBeside({
+    url,
+    now: systemClock,
+    schema: { text: schema, steps: {} },
+    table: 'events',
+    stores: (sql) => ({ events: createEventStore(sql), members: createMemberStore(sql) }),
+  })
+  return {
+    database,
+    events: {
+      find: (...asked) => database.snapshot((tx) => tx.events.find(...asked)),
+      count: (...asked) => database.snapshot((tx) => tx.events.count(...asked)),
+      superseded: (version) => database.snapshot((tx) => tx.events.superseded(version)),
+    },
+    isMember: (pubkey) => database.snapshot((tx) => tx.members.isMember(pubkey)),
+    close: () => database.close(),
+  }
+}
