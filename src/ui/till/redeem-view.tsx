@@ -8,6 +8,7 @@ import { CodeField, slipIn } from '../parts/code-field.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
+import { shownName } from '../words/benefit-text.ts'
 import { moment } from '../words/format.ts'
 import { tillWords as t } from '../words/till.ts'
 import { OutcomeView, outcomeTone } from './outcome-view.tsx'
@@ -142,23 +143,23 @@ function Unsettled() {
       <h2 id="unsettled">{t('pending.title')}</h2>
       <p class="soft">{t('pending.detail')}</p>
       <ul class="lines">
-        {list.map((pending) => (
-          <li key={pending.nonce} class="row apart">
-            <span class="grow">
-              <strong>
-                <bdi>{pending.name}</bdi>
-              </strong>
-              <br />
-              <span class="soft small">{moment(pending.startedAt)}</span>
-            </span>
-            <Button
-              aria-label={t('pending.settle.of', { name: pending.name })}
-              onClick={() => settle(pending)}
-            >
-              {t('pending.settle')}
-            </Button>
-          </li>
-        ))}
+        {list.map((pending) => {
+          const name = shownName(pending.name, pending.coupon)
+          return (
+            <li key={pending.nonce} class="row apart">
+              <span class="grow">
+                <strong>
+                  <bdi>{name}</bdi>
+                </strong>
+                <br />
+                <span class="soft small">{moment(pending.startedAt)}</span>
+              </span>
+              <Button aria-label={t('pending.settle.of', { name })} onClick={() => settle(pending)}>
+                {t('pending.settle')}
+              </Button>
+            </li>
+          )
+        })}
       </ul>
     </section>
   )
@@ -171,10 +172,10 @@ function Recent() {
     <section class="stack tight" aria-labelledby="recent">
       <h2 id="recent">{t('recent.title')}</h2>
       <ul class="lines">
-        {list.map(({ outcome, name, at }) => (
+        {list.map(({ outcome, name, coupon, at }) => (
           <li key={`${at}${name}`} class="row apart">
             <span class="grow">
-              <bdi>{name}</bdi> <span class="soft small">· {moment(at)}</span>
+              <bdi>{shownName(name, coupon)}</bdi> <span class="soft small">· {moment(at)}</span>
             </span>
             <Badge tone={outcomeTone[outcome]}>{t(`done.${outcome}`)}</Badge>
           </li>
