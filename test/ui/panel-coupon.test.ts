@@ -94,14 +94,19 @@ test('archiving asks first, and can be undone', async () => {
   await page.getByRole('button', { name: 'Entregar uno' }).waitFor()
 })
 
-test('deleting a coupon with vouchers explains that it is archived', async () => {
-  const { page, press, dialog } = await openCoupon(server, { issued: 1 })
+test('a coupon with vouchers cannot be deleted, and says so before: also when the first is issued meanwhile', async () => {
+  const { page, press, dialog, id, issue, stored } = await openCoupon(server)
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await press('Borrar')
-  await page.getByText('en vez de borrarse, se archiva').waitFor()
+  await dialog().getByRole('button', { name: 'Borrar' }).waitFor()
+  await issue(id)
+  await dialog().getByText('Sus canjes quedan en tus registros').waitFor()
+  expect(await page.getByRole('button', { name: 'Borrar' }).count()).toBe(0)
+  await page.getByText('no se puede borrar: archivalo').waitFor()
   await checkPage(page, 'panel-delete')
-  await press('Cancelar')
-  await dialog().waitFor({ state: 'detached' })
+  await dialog().getByRole('button', { name: 'Archivar' }).click()
+  await page.getByText('Ya no se emite').waitFor()
+  expect((await stored()).archivedAt).toBeNumber()
 })
 
 test('the chart of a coupon can be read as a table', async () => {
@@ -295,7 +300,7 @@ test('an unreachable service is not reported as a problem of the picture', async
 })
 
 test('the focus of a dialog starts at its field, its way back or its title, and returns where it was', async () => {
-  const { page, dialog } = await openCoupon(server, { issued: 1 })
+  const { page, dialog } = await openCoupon(server)
   const focus = page.locator(':focus')
   const pressEscape = () => page.keyboard.press('Escape')
   const ask = async (name: string, begins: Locator, leave = pressEscape) => {
@@ -306,12 +311,12 @@ test('the focus of a dialog starts at its field, its way back or its title, and 
     await leave()
     await asks.and(focus).waitFor()
   }
-  await ask('Entregar uno', page.getByRole('heading', { name: 'Entregá el cupón' }), () =>
-    page.getByRole('button', { name: 'Listo, ya lo tiene' }).click(),
-  )
-  await ask('Emitir varios', page.getByLabel('¿Cuántos?'))
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await ask('Archivar', page.getByRole('button', { name: 'Archivar' }))
   await ask('Borrar', page.getByRole('button', { name: 'Cancelar' }))
   await ask('Anular todos', page.getByLabel('Para confirmar'))
+  await ask('Emitir varios', page.getByLabel('¿Cuántos?'))
+  await ask('Entregar uno', page.getByRole('heading', { name: 'Entregá el cupón' }), () =>
+    page.getByRole('button', { name: 'Listo, ya lo tiene' }).click(),
+  )
 })

@@ -192,9 +192,13 @@ export const couponWords = createWords(
       'Nunca se emitió ninguno: desaparece sin dejar rastro.',
       'None was ever issued: it disappears without a trace.',
     ],
-    'coupon.delete.kept': [
-      'Ya se emitieron: en vez de borrarse, se archiva. Sus canjes quedan en tus registros.',
-      'Some have been issued, so we archive it instead of deleting it. Its redemptions stay in your records.',
+    'coupon.undeletable': [
+      'Ya entregaste alguno, así que no se puede borrar: archivalo.',
+      'Some have been handed over, so it cannot be deleted: archive it.',
+    ],
+    'coupon.archive.kept': [
+      'Sus canjes quedan en tus registros.',
+      'Its redemptions stay in your records.',
     ],
     'coupon.delete.done': ['Borrado.', 'Deleted.'],
     'coupon.pictureless': [
