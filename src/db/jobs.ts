@@ -1,5 +1,5 @@
 import { limits } from '../base/limits.ts'
-import type { Lease, Leases } from './database.ts'
+import type { Lease, Leases, Locking } from './database.ts'
 
 /** Work in the background. It has at most one run at a time. */
 export type JobOptions = {
@@ -42,7 +42,7 @@ export type Jobs = {
 export type RowSweep<Tx> = {
   lease: string
   /** Delete up to `sweepRowsMax` rows. Resolves to true when more may be left. `now` is Unix seconds. */
-  prune(tx: Tx, now: number): Promise<boolean>
+  prune(tx: Tx & Locking, now: number): Promise<boolean>
 }
 
 /** Time as jobs know it; a test hands in its own. */
