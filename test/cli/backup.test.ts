@@ -12,7 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { checkDatabase, noPause } from '../../src/db/check.ts'
+import { checkDatabase } from '../../src/db/check.ts'
+import { noPause } from '../../src/db/check-report.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { parseSecret } from '../../src/nostr/keys.ts'
 import {

@@ -2,7 +2,7 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, createDefinition, mintOne, newKey, newSigner, openSession } from './client.ts'
-import { newDirectory, startServer } from './server.ts'
+import { newDirectory, type ServerOptions, startServer } from './server.ts'
 
 const main = join(import.meta.dir, '../../src/main.ts')
 
@@ -35,8 +35,8 @@ export async function runCommand(args: string[], options: RunOptions = {}): Prom
 export type Populated = { dataDir: string; open: string; claimed: string; refreshed: string }
 
 /** A data directory, closed clean, with vouchers in every phase; the nonces of three of them. */
-export async function createPopulated(): Promise<Populated> {
-  const server = await startServer()
+export async function createPopulated(options: ServerOptions = {}): Promise<Populated> {
+  const server = await startServer(options)
   const { url, dataDir } = server
   const token = await openSession(url, newSigner())
   const couponId = await createDefinition(url, token)

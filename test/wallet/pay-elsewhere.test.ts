@@ -1,7 +1,8 @@
 /** Payments with a ledger elsewhere: its ok commits, its error releases, its silence is not an OK. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { checkDatabase, noPause } from '../../src/db/check.ts'
+import { checkDatabase } from '../../src/db/check.ts'
+import { noPause } from '../../src/db/check-report.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { cardEvent } from '../support/cards.ts'
 import { damage } from '../support/cli.ts'

@@ -19,26 +19,34 @@ const own = [
    )`,
 ]
 
+/** The statements that make the tables and indexes of a schema, and those of the engine. */
+export function schemaTexts(schema: Schema): string[] {
+  return [...own, ...translateSchema(schema.text)]
+}
+
+/** The version of the schema that a database has. Null: it has none. */
+export async function readVersion(connection: Connection): Promise<number | null> {
+  const known = await connection.send(
+    `SELECT to_regclass('schema_version') IS NOT NULL AS known`,
+    [],
+  )
+  if (known.rows[0]?.known !== true) return null
+  const { rows } = await connection.send('SELECT version FROM schema_version', [])
+  return Number(rows[0]?.version ?? 0)
+}
+
 /** Create the schema in an empty database. Several nodes may start at once: one of them creates it. */
 export async function createSchema(connection: Connection, schema: Schema): Promise<void> {
   const version = versionOf(schema)
   await connection.send('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', [])
   try {
     await connection.send(`SELECT pg_advisory_xact_lock(hashtextextended('schema', 0))`, [])
-    const known = await connection.send(
-      `SELECT to_regclass('schema_version') IS NOT NULL AS known`,
-      [],
-    )
-    if (known.rows[0]?.known !== true) {
-      for (const text of [...own, ...translateSchema(schema.text)]) await connection.send(text, [])
+    const found = await readVersion(connection)
+    if (found === null) {
+      for (const text of schemaTexts(schema)) await connection.send(text, [])
       await connection.send('INSERT INTO schema_version (id, version) VALUES (1, $1)', [version])
-    } else {
-      const { rows } = await connection.send('SELECT version FROM schema_version', [])
-      if (rows[0]?.version !== version) {
-        throw new OperatorError(
-          `the database has schema ${rows[0]?.version}, this program needs ${version}`,
-        )
-      }
+    } else if (found !== version) {
+      throw new OperatorError(`the database has schema ${found}, this program needs ${version}`)
     }
     await connection.send('COMMIT', [])
   } catch (cause) {
