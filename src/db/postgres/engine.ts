@@ -263,9 +263,11 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       // Of a broken transaction the first failure is the cause, whatever the operation made of it.
       const failure = transaction.failure ?? cause
       if (failure !== cause || isOfEngine(failure)) throw failure
-      if (kept === null) return { outcome: { refused: cause, effects: [] }, lost: null }
-      await transaction.undo()
-      outcome = { refused: cause, effects: effects.slice(0, kept) }
+      outcome = { refused: cause, effects: effects.slice(0, kept ?? 0) }
+      // A first part that refuses keeps its writes, too: the replay guard of a caller who is over his limit.
+      const keeps = kept !== null || (first && cause instanceof Refusal)
+      if (!keeps) return { outcome, lost: null }
+      if (kept !== null) await transaction.undo()
     }
     const id = Bun.randomUUIDv7()
     return { outcome, lost: (await transaction.commit(id)) ? null : id }
