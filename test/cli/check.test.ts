@@ -15,7 +15,8 @@ import {
   transfer,
   wrongs,
 } from '../support/check-wrongs.ts'
-import { copyDirectory, createPopulated, damage, runCommand } from '../support/cli.ts'
+import { copyDirectory, createPopulated, runCommand } from '../support/cli.ts'
+import { damage } from '../support/database.ts'
 import { cleanUp, startServer } from '../support/server.ts'
 import { logged } from '../support/until.ts'
 
@@ -28,7 +29,7 @@ afterAll(cleanUp)
 
 async function checkAfter(sql: string) {
   const dataDir = copyDirectory(sound)
-  damage(dataDir, sql)
+  await damage(dataDir, sql)
   return checkDatabase(join(dataDir, 'cuponera.db'), noPause)
 }
 
@@ -175,7 +176,7 @@ describe('cuponera check', () => {
 
   test.each(['stopped', 'running'])('names problems and ends with 1 (%s)', async (how) => {
     const dataDir = copyDirectory(sound)
-    damage(dataDir, 'UPDATE totals SET refreshed = 7')
+    await damage(dataDir, 'UPDATE totals SET refreshed = 7')
     const server = how === 'running' ? await startServer({ dataDir }) : null
     const { code, stdout } = await runCommand(['check'], { dataDir })
     expect(stdout).toStartWith('problem: totals: refreshed is 7, but the sum is 1\n1 problem(s): ')
@@ -202,7 +203,7 @@ describe('after an unclean stop', () => {
 
   test('the full check reports what is wrong to log and metrics, and the service goes on', async () => {
     const dataDir = copyDirectory(sound)
-    damage(dataDir, 'UPDATE totals SET refreshed = 7; UPDATE state SET clean = 0')
+    await damage(dataDir, 'UPDATE totals SET refreshed = 7; UPDATE state SET clean = 0')
     const server = await startServer({ dataDir })
     const line = await lineOf(server, 'check.failed')
     expect(line.problems).toEqual(['totals: refreshed is 7, but the sum is 1'])
@@ -214,7 +215,7 @@ describe('after an unclean stop', () => {
   test('a stop does not wait for the end of the check', async () => {
     const dataDir = copyDirectory(sound)
     const rows = 300_000
-    damage(
+    await damage(
       dataDir,
       `INSERT INTO vouchers (handle, definition_id, revision_id, minted_by, minted_at)
          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})

@@ -37,7 +37,7 @@ async function open(shop: Shop, people: string[]): Promise<Side> {
   const { json } = await callAs(shop.server.url, shop.url, '/api/auth/session', session)
   const couponId = await createDefinition(shop.server.url, json.token)
   const holders = people.map(newHolder)
-  for (const { name, signer } of holders) addAccount(shop.dataDir, name, signer.pubkey)
+  for (const { name, signer } of holders) await addAccount(shop.dataDir, name, signer.pubkey)
   return Object.assign(shop, { token: json.token, couponId, people: holders, minted: [], logs: [] })
 }
 

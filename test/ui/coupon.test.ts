@@ -512,7 +512,7 @@ test('a device that stores nothing keeps no coupon, and says so when asked', asy
 
 test('a coupon sent to a name of this service is in its inbox, and this copy is worth nothing', async () => {
   const holder = newHolder('juana')
-  addAccount(server.dataDir, holder.name, holder.signer.pubkey)
+  await addAccount(server.dataDir, holder.name, holder.signer.pubkey)
   const nonce = await mint()
   const { page, complaints } = await open(`/c#${nonce}`)
   await button(page, 'Enviarlo a una dirección').click()
