@@ -21,8 +21,8 @@ import type { SqlValue } from '../../src/db/sql.ts'
 const server = process.env.TEST_POSTGRES
 
 /** For tests about the file of the embedded engine. Those left out on PostgreSQL are counted and listed by whole.ts. */
-export const testOfFile: typeof test = server === undefined ? test : test.skip
-export const describeFile: typeof describe = server === undefined ? describe : describe.skip
+export const testOfFile: typeof test = test.skipIf(server !== undefined)
+export const describeFile: typeof describe = describe.skipIf(server !== undefined)
 
 /** A change of a counter: its keys in the order of its table, and the numbers that grow. */
 type Count = { keys: number[]; by: Record<string, number> }
