@@ -6,7 +6,7 @@ import { limits } from '../../src/base/limits.ts'
 import { closeBrowser } from '../support/browser.ts'
 import { next } from '../support/merchant-page.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
-import { nextFrame } from '../support/page-states.ts'
+import { expectToast, nextFrame } from '../support/page-states.ts'
 import {
   closePanels,
   type FarHost,
@@ -77,7 +77,8 @@ test('an edit explains that issued vouchers do not change', async () => {
   await checkEveryWidth(page, 'panel-edit')
   await next(page)
   await page.getByLabel('Nombre del cupón').fill('Café para dos')
-  await press('Guardar los cambios')
+  await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight))
+  await expectToast(page.getByText('Guardado.'), () => press('Guardar los cambios'))
   await heading('Café para dos')
 })
 
@@ -90,7 +91,7 @@ test('archiving asks first, and can be undone', async () => {
   await dialog().getByRole('button', { name: 'Archivar' }).click()
   await page.getByText('Ya no se emite').waitFor()
   await checkPage(page, 'panel-archived')
-  await press('Volver a activar')
+  await expectToast(page.getByText('Activo de nuevo.'), () => press('Volver a activar'))
   await page.getByRole('button', { name: 'Entregar uno' }).waitFor()
 })
 

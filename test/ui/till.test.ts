@@ -24,7 +24,7 @@ import { secondsNow } from '../support/clock.ts'
 import { heroSizes } from '../support/hero.ts'
 import { expectAccessible } from '../support/page-checks.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
-import { lookOnlyWhenAsked, stopClock } from '../support/page-states.ts'
+import { expectToast, lookOnlyWhenAsked, stopClock } from '../support/page-states.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { closePages, openPage, startShop, tillOf } from '../support/shop-pages.ts'
 import { until } from '../support/until.ts'
@@ -475,11 +475,13 @@ test('the shop of a till is changed in its settings, by typing or by a QR', asyn
   await dialog.getByText('Ahí no hay la clave de un comercio').waitFor()
   await checkEveryWidth(page, 'till-add-shop')
   const address = `${server.url}/caja#comercio=${npubOf(other.pubkey)}`
-  await dialog.locator('input[type=file]').setInputFiles({
-    name: 'foto.gif',
-    mimeType: 'image/gif',
-    buffer: Buffer.from(encodeQR(address, 'gif', { scale: 6 })),
-  })
+  await expectToast(page.getByText('Listo: esta caja canjea'), () =>
+    dialog.locator('input[type=file]').setInputFiles({
+      name: 'foto.gif',
+      mimeType: 'image/gif',
+      buffer: Buffer.from(encodeQR(address, 'gif', { scale: 6 })),
+    }),
+  )
   await dialog.waitFor({ state: 'detached' })
   await checkPage(page, 'till-shop-settings')
   await page.getByRole('button', { name: 'Canjear' }).click()

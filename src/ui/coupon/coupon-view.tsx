@@ -339,7 +339,8 @@ function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
           <Button
             icon="archive"
             onClick={() => {
-              if (!keep(held)) say(t(holdings.full() ? 'kept.full' : 'kept.not'), 'bad')
+              // The reason stands above, where the list is full.
+              if (!keep(held)) say(t('kept.not'), 'bad')
             }}
           >
             {t('keep')}

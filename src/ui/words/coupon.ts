@@ -126,7 +126,7 @@ export const couponWords = createWords({
   ],
   'take.gone': [
     'Llegaste tarde: otra persona lo cambió antes o ya no vale.',
-    'Too late: somebody else got there first, or it is no longer valid.',
+    'Too late: somebody got there first, or it has ended.',
   ],
   'take.own': ['Es sólo tuyo', 'Yours alone'],
 

@@ -51,10 +51,7 @@ export const couponWords = createWords(
     'step.back': ['Volver', 'Back'],
     'step.create': ['Crear el cupón', 'Create the coupon'],
     'step.save': ['Guardar los cambios', 'Save the changes'],
-    'step.created': [
-      'Listo: «{name}» ya se puede entregar.',
-      'Done: “{name}” is ready to hand over.',
-    ],
+    'step.created': ['Listo: ya se puede entregar.', 'Done: it is ready to hand over.'],
     'step.saved': ['Guardado.', 'Saved.'],
     preview: ['Así lo va a ver tu cliente', 'How your customer will see it'],
     'preview.placeholder': [
