@@ -7,7 +7,17 @@ import { join } from 'node:path'
 import { openDatabases } from '../support/postgres-databases.ts'
 
 const project = join(import.meta.dir, '../..')
-const suites = ['http', 'wallet', 'gateway', 'conformance', 'cli', 'fuzz']
+const suites = [
+  'http',
+  'wallet',
+  'gateway',
+  'relay',
+  'conformance',
+  'cli',
+  'fuzz',
+  'unit/model.test.ts',
+  'unit/ledger-model.test.ts',
+]
 const skipped = new Set<string>()
 
 async function run(paths: readonly string[], env: Record<string, string>): Promise<boolean> {

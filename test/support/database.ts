@@ -20,9 +20,12 @@ import type { SqlValue } from '../../src/db/sql.ts'
 /** The address of a server of PostgreSQL that every test service has a database of. Without one each has a file. */
 const server = process.env.TEST_POSTGRES
 
+/** Each test service has its data in a file. */
+export const onFile = server === undefined
+
 /** For tests about the file of the embedded engine. Those left out on PostgreSQL are counted and listed by whole.ts. */
-export const testOfFile: typeof test = test.skipIf(server !== undefined)
-export const describeFile: typeof describe = describe.skipIf(server !== undefined)
+export const testOfFile: typeof test = test.skipIf(!onFile)
+export const describeFile: typeof describe = describe.skipIf(!onFile)
 
 /** A change of a counter: its keys in the order of its table, and the numbers that grow. */
 type Count = { keys: number[]; by: Record<string, number> }
