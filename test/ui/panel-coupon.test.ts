@@ -4,7 +4,9 @@ import type { Locator, Page, Route } from 'playwright-core'
 import { encodeQR } from 'qr'
 import { limits } from '../../src/base/limits.ts'
 import { closeBrowser } from '../support/browser.ts'
+import { secondsNow } from '../support/clock.ts'
 import { next } from '../support/merchant-page.ts'
+import { expectNoOverflow } from '../support/page-checks.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
 import { expectToast, nextFrame } from '../support/page-states.ts'
 import {
@@ -46,6 +48,28 @@ async function save(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Guardar los cambios' }).click()
   await page.getByRole('button', { name: 'Entregar uno' }).waitFor()
 }
+
+test('the list of coupons keeps its words readable in letters that are twice as large', async () => {
+  const { open, createCoupon } = await signIn(server)
+  // Three days from the end, as a pill shows it.
+  await createCoupon({ expiresAt: secondsNow() + 3 * 24 * 3600, maxUses: 40 })
+  const { page } = await open('#/coupons')
+  const words = page.locator('.tile > .grow')
+  await words.waitFor()
+  const widthOf = () => words.evaluate((one) => one.getBoundingClientRect().width)
+  const linesOf = () =>
+    page
+      .locator('.tile .badge')
+      .evaluateAll((pills) => pills.map((one) => one.getBoundingClientRect().height))
+  // One line, beside the amount, on the smallest phones.
+  for (const width of [320, 360]) {
+    await page.setViewportSize({ width, height: 800 })
+    for (const height of await linesOf()) expect(height).toBeLessThan(30)
+  }
+  await page.evaluate(() => document.documentElement.style.setProperty('font-size', '200%'))
+  expect(await widthOf()).toBeGreaterThan(200)
+  await expectNoOverflow(page)
+})
 
 test('a coupon is created in three steps, with a preview that grows', async () => {
   const { open } = await signIn(server)
