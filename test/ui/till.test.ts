@@ -2,6 +2,7 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
+import { typedGroups } from '../../src/client/typed-code.ts'
 import type { Signer } from '../../src/nostr/event.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import {
@@ -140,6 +141,31 @@ test('a QR that is no coupon is reported, and the camera goes on', async () => {
   await checkPage(page, 'till-camera')
   await page.getByRole('button', { name: 'Cerrar cámara' }).click()
   await page.getByLabel('Código del cupón').waitFor()
+})
+
+test('a copied code is pasted by a button, which says why where nothing is pasted', async () => {
+  const { page, context } = await openTill()
+  const paste = page.getByRole('button', { name: 'Pegar' })
+  const copy = async (text: string) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.evaluate((copied) => navigator.clipboard.writeText(copied), text)
+  }
+  await paste.click()
+  await page.getByText('El navegador no dejó pegar').waitFor()
+  await copy(' ')
+  await paste.click()
+  await page.getByText('No hay ningún texto copiado').waitFor()
+  const typed = typedGroups(await mint())?.join(' ') ?? ''
+  await copy(typed.toLowerCase().slice(0, -2))
+  await paste.click()
+  await page.getByText('le faltan 2 caracteres').waitFor()
+  await checkPage(page, 'till-paste')
+  await copy(`${typed}\n`)
+  await paste.click()
+  await redeem(page).waitFor()
+  const without = await openTill(server.url, { before: 'delete Clipboard.prototype.readText;' })
+  await without.page.getByRole('button', { name: 'Ver cupón' }).waitFor()
+  expect(await without.page.getByRole('button', { name: 'Pegar' }).count()).toBe(0)
 })
 
 test('a keyboard scanner is read with the focus anywhere, and presses no button', async () => {

@@ -1,5 +1,8 @@
 import { useRef, useState } from 'preact/hooks'
+import { scanCharsMax } from '../../client/scan.ts'
+import { groupTyped } from '../../client/typed-code.ts'
 import { cameraTrouble } from '../browser/camera.ts'
+import { canPaste, copiedText } from '../browser/clipboard.ts'
 import { readPhoto } from '../browser/qr-reader.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { useAttempt } from '../parts/attempt.ts'
@@ -111,26 +114,53 @@ function PhotoButton({ primary }: { primary: boolean }) {
 
 function TypedCode() {
   const [text, setText] = useState('')
+  const [unpasted, setUnpasted] = useState<'empty' | 'denied' | null>(null)
+  const pasting = useAttempt()
   const looks = notCoupon.value
+  const enter = (whole: string) => setText(take([whole]).kind === 'coupon' ? '' : whole)
+  const paste = async () => {
+    const copied = await copiedText()
+    // Meanwhile a scanner may have read a coupon.
+    if (redemption.peek().step !== 'idle') return
+    notCoupon.value = null
+    setUnpasted(copied === null ? 'denied' : copied.trim() === '' ? 'empty' : null)
+    if (copied?.trim()) enter(groupTyped(copied.trim().slice(0, scanCharsMax)))
+  }
   return (
     <form
       class="stack"
       onSubmit={(event) => {
         event.preventDefault()
-        if (take([text]).kind === 'coupon') setText('')
+        setUnpasted(null)
+        enter(text)
       }}
     >
       <CodeField
         label={t('redeem.code')}
         hint={t('redeem.code.hint')}
-        error={looks && ((looks === 'text' && slipIn(text)) || t(`redeem.other.${looks}`))}
+        error={
+          unpasted !== null
+            ? t(`redeem.paste.${unpasted}`)
+            : looks && ((looks === 'text' && slipIn(text)) || t(`redeem.other.${looks}`))
+        }
         value={text}
         onText={(typed) => {
           notCoupon.value = null
+          setUnpasted(null)
           setText(typed)
         }}
-        beside={<Button type="submit">{t('redeem.look')}</Button>}
+        beside={
+          <>
+            {canPaste() && (
+              <Button icon="copy" busy={pasting.busy} onClick={() => void pasting.attempt(paste)}>
+                {t('redeem.paste')}
+              </Button>
+            )}
+            <Button type="submit">{t('redeem.look')}</Button>
+          </>
+        }
       />
+      {pasting.failure !== null && <Failure cause={pasting.failure} />}
     </form>
   )
 }
