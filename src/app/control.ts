@@ -7,7 +7,7 @@ import type { Log } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
 import { type BackupReport, refuseTarget } from '../db/backup.ts'
-import type { CheckReport } from '../db/check.ts'
+import type { CheckReport } from '../db/check-report.ts'
 import type { RelayStatus } from '../gateway/service.ts'
 import { reasonOf } from '../wallet/identities/reasons.ts'
 import type { OpenTransfers } from '../wallet/transfers/transfer-store.ts'
@@ -70,7 +70,6 @@ export function startControl(runtime: Runtime, options: ControlOptions): Control
   })
 
   async function check(): Promise<CheckReport> {
-    requireFile(config, 'check')
     log.info('check.started')
     const report = await maintenance.check()
     const { problems, found, seconds, rows } = report

@@ -108,8 +108,6 @@ export async function openDatabase(
 const advice = {
   alone: 'start the server, and run the command beside it',
   backup: 'back it up with pg_dump, or by archiving its WAL',
-  check: 'it cannot be checked yet',
-  ledger: 'read its ledger through the API (GET /api/ledger/balances/{key})',
   move: 'it cannot be moved yet, neither from a file nor to one',
   restore: 'bring it back with pg_restore, or from its WAL',
 }

@@ -82,7 +82,7 @@ export async function openRuntime(
   const jobs = createJobs(database)
   const disk = await watchDisk({ dataDir, floor: config.diskFloor, statFs, jobs, log })
   opened.defer(() => disk.stop())
-  const maintenance = createMaintenance(databasePath(dataDir))
+  const maintenance = createMaintenance(databasePath(dataDir), config.databaseUrl)
   opened.defer(() => maintenance.stop())
   const steady = () => performance.now()
   return {

@@ -106,6 +106,8 @@ export const processLimits = {
   checkSliceRows: 2000,
   /** Pictures per statement of the check, which reads their bytes: 6.5 MB at most. */
   checkSlicePictures: 32,
+  /** Longest answer of PostgreSQL to one statement of a check or a move, which may read or index a whole table. */
+  maintenanceAnswerSeconds: 1800,
   /** Problems that a check lists. The others are only counted. */
   checkProblemsMax: 100,
   /** Checks and backups that may wait for each other in a running server. */

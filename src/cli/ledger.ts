@@ -1,8 +1,8 @@
 import type { Config } from '../app/config.ts'
-import { requireFile } from '../app/data.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { inspect } from '../db/inspect.ts'
+import type { Sql } from '../db/sql.ts'
 import { npubOf, parsePubkey } from '../nostr/keys.ts'
 import type { Issue, Issued } from '../wallet/ledger/issue.ts'
 import { type Account, createLedgerStore, type LedgerStore } from '../wallet/ledger/store.ts'
@@ -122,9 +122,11 @@ async function withLedger(
   config: Config,
   command: (ledger: LedgerStore, tokens: Token[]) => Promise<number>,
 ): Promise<number> {
-  requireFile(config, 'ledger')
-  return inspect(databaseFile(config), async (sql) => {
+  const read = async (sql: Sql) => {
     const ledger = createLedgerStore(sql)
     return command(ledger, await ledger.tokens())
-  })
+  }
+  if (config.databaseUrl === null) return inspect(databaseFile(config), read)
+  const { inspectServer } = await import('../db/postgres/inspect.ts')
+  return inspectServer(config.databaseUrl, read)
 }

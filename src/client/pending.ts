@@ -1,16 +1,19 @@
 /** Operations without an answer yet. They survive a reload and a dead battery. */
 import { asObject } from '../base/json.ts'
+import type { Benefit } from '../coupons/benefit.ts'
 import type { Money } from '../coupons/money.ts'
 import { parseStored } from './json.ts'
 import type { TextStore } from './texts.ts'
 
-export type Pending = {
+/** The name of a coupon as its shop gave it, and its benefit where it is known: pages tell both in any language. */
+export type Named = { name: string; coupon?: Benefit }
+
+/** `name` and `coupon` are shown while there is no answer. */
+export type Pending = Named & {
   nonce: string
   /** The Idempotency-Key that fetches the answer. Another key for the same operation would be refused. */
   key: string
   startedAt: number
-  /** The name of the coupon, shown while there is no answer. */
-  name: string
   /** The shop's key in the request (hex). A retry must send the same body. */
   owner?: string
   /** The purchase in the request, as the person named it. */
@@ -27,7 +30,7 @@ export type PendingList = {
   /** The entry of a nonce, also an answered one. */
   find(nonce: string): Pending | null
   /** The entry of a nonce: the stored one, else a new one, which is stored before it is returned. */
-  open(nonce: string, name: string, sent?: Pick<Pending, 'owner' | 'purchase'>): Pending
+  open(nonce: string, named: Named, sent?: Pick<Pending, 'owner' | 'purchase'>): Pending
   /** Note that the person went on without the answer. */
   putAside(nonce: string): void
   /**
@@ -61,10 +64,11 @@ export function openPendingList({ store, name, now, newKey }: Wiring): PendingLi
   return {
     all: () => entries().filter(isOpen),
     find,
-    open(nonce, label, sent = {}) {
+    open(nonce, { name: label, coupon }, sent = {}) {
       const known = find(nonce)
       if (known) return known
-      const pending = { nonce, key: newKey(), startedAt: now(), name: label, ...sent }
+      const named = { name: label, ...(coupon && { coupon }) }
+      const pending = { nonce, key: newKey(), startedAt: now(), ...named, ...sent }
       const answered = entries().filter((one) => !isOpen(one))
       keep([...answered, ...entries().filter(isOpen), pending].slice(-pendingMax))
       return pending
@@ -84,7 +88,13 @@ function parsePendings(text: string | null): Pending[] {
 }
 
 function isPending(value: unknown): value is Pending {
-  const { nonce, key, startedAt, name, owner = '', purchase = {} } = asObject(value) ?? {}
-  const texts = [nonce, key, name, owner].every((one) => typeof one === 'string')
-  return texts && typeof startedAt === 'number' && asObject(purchase) !== null
+  const { nonce, key, startedAt, owner = '', purchase = {} } = asObject(value) ?? {}
+  const texts = [nonce, key, owner].every((one) => typeof one === 'string')
+  return texts && typeof startedAt === 'number' && asObject(purchase) !== null && isNamed(value)
+}
+
+/** Entries of older builds have no benefit. */
+export function isNamed(value: unknown): value is Named {
+  const { name, coupon = {} } = asObject(value) ?? {}
+  return typeof name === 'string' && asObject(coupon) !== null
 }

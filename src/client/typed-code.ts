@@ -140,11 +140,16 @@ function groupAt(place: number): number {
   return Math.floor(place / groupChars) + 1
 }
 
-/** The first group that a person made longer or shorter than the others. */
+/**
+ * The first group that a person made longer or shorter than the others. A field that groups what is typed leaves a
+ * shorter end, wherever a character is missing.
+ */
 function oddGroups(text: string): number[] {
   const groups = text.split(/[\s\-‐-―]+/).filter(Boolean)
   const odd = groups.findIndex((group) => group.length !== groupChars)
-  return groups.length === groupCount && odd >= 0 ? [odd + 1] : []
+  if (groups.length !== groupCount || odd < 0) return []
+  const end = odd === groupCount - 1 && (groups[odd] ?? '').length < groupChars
+  return end ? [] : [odd + 1]
 }
 
 /** More groups than this are no help. */

@@ -11,7 +11,8 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { ownLikeDirectory, syncDirectory, syncFile } from '../base/durable.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { type CheckReport, checkDatabase } from './check.ts'
+import { checkDatabase } from './check.ts'
+import type { CheckReport } from './check-report.ts'
 import { copyWhole, packRelay, relayBeside } from './relay-snapshot.ts'
 
 export type BackupJob = {

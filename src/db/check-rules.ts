@@ -1,5 +1,3 @@
-import type { Database as Sqlite } from 'bun:sqlite'
-
 /** Tables that are walked row by row. */
 export const tables = [
   'definitions',
@@ -24,14 +22,23 @@ export const tables = [
   'card_scans',
 ] as const
 
+/** Fragments of the rules that the engines write differently. */
+export type CheckWords = {
+  /** A table with the `key` and the `value` of each field of a JSON object whose values are texts. */
+  fieldsOf(column: string): string
+  /** The length of a text in bytes. */
+  bytesOf(column: string): string
+}
+
 type Rule = {
-  /** FROM and WHERE of the rows of `t` that break the rule. */
+  /** FROM and WHERE of the rows of `t` that break the rule. With `ofManager`, `?3` is the key of this service. */
   where: string
   says: string
+  ofManager?: true
 }
 
 /** Rules for each row that the constraints of schema.sql cannot express. */
-export const rowRules: Record<(typeof tables)[number], Rule[]> = {
+export const rowRules = (words: CheckWords): Record<(typeof tables)[number], Rule[]> => ({
   definitions: [
     {
       where:
@@ -56,7 +63,7 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
         LEFT JOIN refreshes x ON x.voucher_id = t.id
         LEFT JOIN vouchers s ON s.id = x.id
         WHERE t.phase = 'refreshed' AND (s.id IS NULL OR s.definition_id <> t.definition_id
-          OR s.revision_id <> t.revision_id OR s.root_id IS NOT ifnull(t.root_id, t.id))`,
+          OR s.revision_id <> t.revision_id OR s.root_id IS DISTINCT FROM coalesce(t.root_id, t.id))`,
       says: 'it is refreshed, but has no successor of the same definition, revision and chain',
     },
     {
@@ -144,7 +151,7 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
     },
     {
       where: `FROM accounts t WHERE t.lud16 IS NOT NULL
-        AND ifnull(t.lud16 ->> 'callback', '') NOT LIKE 'https://%'`,
+        AND lower(t.lud16) NOT LIKE '%"callback":"https://%'`,
       says: 'its wallet has no https callback',
     },
   ],
@@ -153,15 +160,16 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
   ledger_accounts: [
     {
       where: `FROM ledger_accounts t JOIN ledger_tokens k ON k.name = t.token
-        WHERE t.issuer <> (t.pubkey = k.issuer)`,
+        WHERE t.issuer <> CASE WHEN t.pubkey = k.issuer THEN 1 ELSE 0 END`,
       says: 'it counts as the issuer of its token and is not, or is and does not count as it',
     },
   ],
   card_payments: [
     {
       where: `FROM card_payments t WHERE t.state = 'settled'
-        AND t.ledger = (SELECT unhex(value) FROM facts WHERE name = 'manager')
+        AND t.ledger = ?3
         AND NOT EXISTS (SELECT 1 FROM ledger_movements m WHERE m.event_id = t.start_id)`,
+      ofManager: true,
       says: 'it is settled, but the ledger did not move',
     },
     {
@@ -176,10 +184,11 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
     },
     {
       where: `FROM card_payments t WHERE t.start_id IS NOT NULL
-        AND (SELECT count(*) FROM json_each(t.amounts) a JOIN card_spends x
+        AND (SELECT count(*) FROM ${words.fieldsOf('t.amounts')} a JOIN card_spends x
           ON x.payment_id = t.id AND x.token = a.key AND CAST(x.amount AS TEXT) = a.value
-          AND x.card_id = t.card_id AND x.counts = (t.state IN ('pending', 'settled')))
-        <> (SELECT count(*) FROM json_each(t.amounts))`,
+          AND x.card_id = t.card_id
+          AND x.counts = CASE WHEN t.state IN ('pending', 'settled') THEN 1 ELSE 0 END)
+        <> (SELECT count(*) FROM ${words.fieldsOf('t.amounts')} a)`,
       says: 'the limits of its card do not count what it holds',
     },
     {
@@ -235,7 +244,7 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
     {
       where: `FROM ledger_movements t WHERE EXISTS (
         SELECT 1 FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id
-        WHERE e.movement_id = t.id AND a.pubkey <> iif(e.amount < 0, t.sender, t.receiver))`,
+        WHERE e.movement_id = t.id AND a.pubkey <> CASE WHEN e.amount < 0 THEN t.sender ELSE t.receiver END)`,
       says: 'an entry is of neither its sender nor its receiver',
     },
     {
@@ -247,9 +256,10 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
   transfers: [
     {
       where: `FROM transfers t
-        WHERE t.service = (SELECT unhex(value) FROM facts WHERE name = 'manager') AND NOT EXISTS (
+        WHERE t.service = ?3 AND NOT EXISTS (
           SELECT 1 FROM vouchers v JOIN refreshes x ON x.voucher_id = v.id
           JOIN vouchers s ON s.id = x.id WHERE v.handle = t.handle AND s.handle = t.replacement)`,
+      ofManager: true,
       says: 'it is of this service, but its voucher was not swapped for the replacement',
     },
   ],
@@ -262,7 +272,7 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
   transfer_intents: [
     {
       where: `FROM transfer_intents t JOIN transfers x
-        ON x.handle = t.handle AND x.service = t.service WHERE 1`,
+        ON x.handle = t.handle AND x.service = t.service WHERE TRUE`,
       says: 'it is still under way, but its transfer is finished',
     },
   ],
@@ -278,101 +288,8 @@ export const rowRules: Record<(typeof tables)[number], Rule[]> = {
       says: 'no relay waits for it, but it is not done',
     },
     {
-      where: 'FROM outbox t WHERE t.event IS NOT NULL AND octet_length(t.event) <> t.bytes',
+      where: `FROM outbox t WHERE t.event IS NOT NULL AND ${words.bytesOf('t.event')} <> t.bytes`,
       says: 'its event has another length than it says',
     },
   ],
-}
-
-/** Counts of the vouchers of one definition. Vouchers stopped by the kill switch count as voided. */
-export type Counts = {
-  roots: number
-  ends: number
-  claimed: number
-  voided: number
-  refreshed: number
-}
-
-/** Minted and redeemed vouchers of one definition, by hour. */
-export type Hours = Map<number, { minted: number; claimed: number }>
-
-/** Count the vouchers of a range of ids into a map by definition. */
-export function countSlice(sql: Sqlite) {
-  const count = sql.query<Counts & { id: number }, [number, number]>(
-    `SELECT definition_id AS id,
-       sum(root_id IS NULL) AS roots,
-       sum(phase <> 'refreshed') AS ends,
-       sum(phase = 'claimed') AS claimed,
-       sum(phase = 'voided' OR (phase = 'minted' AND id <= ifnull(
-         (SELECT max(k.upto_voucher_id) FROM kills k WHERE k.definition_id = v.definition_id), 0)
-       )) AS voided,
-       sum(phase = 'refreshed') AS refreshed
-     FROM vouchers v WHERE id > ? AND id <= ? GROUP BY definition_id`,
-  )
-  return (counted: Map<number, Counts>, after: number, upto: number): void => {
-    for (const { id, ...found } of count.all(after, upto)) {
-      const sum = counted.get(id)
-      if (!sum) counted.set(id, found)
-      else for (const name of Object.keys(found) as (keyof Counts)[]) sum[name] += found[name]
-    }
-  }
-}
-
-/** Count the open vouchers of a range of ids that expire, by definition and expiry. */
-export function countExpiries(sql: Sqlite) {
-  const count = sql.query<{ id: number; expires_at: number; open: number }, [number, number]>(
-    `SELECT v.definition_id AS id, r.expires_at, count(*) AS open
-     FROM vouchers v JOIN revisions r ON r.id = v.revision_id
-     WHERE v.id > ? AND v.id <= ? AND v.phase = 'minted' AND r.expires_at IS NOT NULL
-       AND NOT EXISTS (SELECT 1 FROM kills k
-         WHERE k.definition_id = v.definition_id AND k.upto_voucher_id >= v.id)
-     GROUP BY v.definition_id, r.expires_at`,
-  )
-  return (counted: Map<string, number>, after: number, upto: number): void => {
-    for (const { id, expires_at, open } of count.all(after, upto)) {
-      const name = `${id} ${expires_at}`
-      counted.set(name, (counted.get(name) ?? 0) + open)
-    }
-  }
-}
-
-/** Count the redemptions of a range of ids by the name of their till (owner and key, hex) and hour. */
-export function countTills(sql: Sqlite) {
-  const count = sql.query<{ till: string; hour: number; claimed: number }, [number, number]>(
-    `SELECT lower(hex(x.owner)) || ' ' || lower(hex(ifnull(t.pubkey, zeroblob(32)))) AS till,
-       v.ended_at / 3600 AS hour, count(*) AS claimed
-     FROM redemptions x JOIN vouchers v ON v.id = x.voucher_id LEFT JOIN tills t ON t.id = x.till_id
-     WHERE x.id > ? AND x.id <= ? GROUP BY till, hour`,
-  )
-  return (counted: Map<string, Map<number, number>>, after: number, upto: number): void => {
-    for (const { till, hour, claimed } of count.all(after, upto)) {
-      const hours = counted.get(till) ?? new Map()
-      counted.set(till, hours)
-      hours.set(hour, (hours.get(hour) ?? 0) + claimed)
-    }
-  }
-}
-
-/** Count the expected hourly counters of a range of ids into a map by definition. */
-export function countHours(sql: Sqlite) {
-  const count = sql.query<
-    { id: number; hour: number; minted: number; claimed: number },
-    [number, number]
-  >(
-    `SELECT id, hour, sum(minted) AS minted, sum(claimed) AS claimed FROM (
-       SELECT definition_id AS id, minted_at / 3600 AS hour, 1 AS minted, 0 AS claimed
-       FROM vouchers WHERE id > ?1 AND id <= ?2 AND root_id IS NULL
-       UNION ALL
-       SELECT definition_id, ended_at / 3600, 0, 1
-       FROM vouchers WHERE id > ?1 AND id <= ?2 AND phase = 'claimed')
-     GROUP BY id, hour`,
-  )
-  return (counted: Map<number, Hours>, after: number, upto: number): void => {
-    for (const { id, hour, minted, claimed } of count.all(after, upto)) {
-      const hours = counted.get(id) ?? new Map()
-      counted.set(id, hours)
-      const sum = hours.get(hour) ?? { minted: 0, claimed: 0 }
-      hours.set(hour, { minted: sum.minted + minted, claimed: sum.claimed + claimed })
-    }
-  }
-}
+})

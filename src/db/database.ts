@@ -10,7 +10,8 @@ import type { Root, Roots } from './roots.ts'
  * - `roots` are the rows that an operation decides on, known before it begins. An engine whose
  *   operations overlap locks them, in the order of roots.ts, before `first` and the operation run.
  * - `rows` is the approximate number of rows that the operation writes. A large one lets the others pass.
- * - `first` runs before the operation. Its writes stay when the operation is refused (the replay guard).
+ * - `first` runs before the operation. Its writes stay when the operation is refused, and when it refuses itself (the
+ *   replay guard).
  * - `snapshot` sees one consistent state, with every write that was answered before it began. It
  *   awaits nothing but `tx` and writes nothing.
  * - `lease` gives a node the right to be the only one that does the work of a name. It is null while another

@@ -1,5 +1,5 @@
 import { limits } from '../base/limits.ts'
-import { type Lease, type Leases, leader } from './database.ts'
+import { type Lease, type Leases, type Locking, leader } from './database.ts'
 
 /** Work in the background. It has at most one run at a time. */
 export type JobOptions = {
@@ -41,7 +41,7 @@ export type Jobs = {
 /** Old rows of a feature, deleted by a job that `app/sweeps.ts` starts. */
 export type RowSweep<Tx> = {
   /** Delete up to `sweepRowsMax` rows. Resolves to true when more may be left. `now` is Unix seconds. */
-  prune(tx: Tx, now: number): Promise<boolean>
+  prune(tx: Tx & Locking, now: number): Promise<boolean>
 }
 
 /** Time as jobs know it; a test hands in its own. */

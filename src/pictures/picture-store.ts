@@ -1,4 +1,4 @@
-import { bytesOf } from '../base/bytes.ts'
+import { bytesOf, hexOf } from '../base/bytes.ts'
 import { limits } from '../base/limits.ts'
 import type { Sql } from '../db/sql.ts'
 import type { PictureType } from './strip.ts'
@@ -68,9 +68,11 @@ export function createPictureStore(sql: Sql) {
        ELSE CAST(?1 AS BIGINT) END
      WHERE owner = ?2 AND hash = ?3`,
   )
-  const prune = sql.query<null, [number, number]>(
-    `DELETE FROM pictures WHERE unused_at < ?2 AND id IN (
-       SELECT id FROM pictures WHERE unused_at IS NOT NULL ORDER BY unused_at LIMIT ?1)`,
+  const unused = sql.query<{ id: number; owner: Uint8Array }, [number, number]>(
+    'SELECT id, owner FROM pictures WHERE unused_at < ? ORDER BY unused_at LIMIT ?',
+  )
+  const remove = sql.query<null, [number, string]>(
+    `DELETE FROM pictures WHERE unused_at < ? AND id IN ${sql.integersIn('?')}`,
   )
 
   return {
@@ -111,9 +113,15 @@ export function createPictureStore(sql: Sql) {
       settle.run(at, bytesOf(owner), bytesOf(hash))
     },
 
-    /** Delete up to `rowsMax` pictures that have been unused since before a time. Returns their number. */
-    async prune(rowsMax: number, before: number): Promise<number> {
-      return await prune.changes(rowsMax, before)
+    /** Up to `rowsMax` pictures that have been unused since before a time, with their owners (hex). */
+    async unused(rowsMax: number, before: number): Promise<{ id: number; owner: string }[]> {
+      const rows = await unused.all(before, rowsMax)
+      return rows.map(({ id, owner }) => ({ id, owner: hexOf(owner) }))
+    },
+
+    /** Delete those of these pictures that have been unused since before a time. Returns their number. */
+    async prune(ids: readonly number[], before: number): Promise<number> {
+      return await remove.changes(before, JSON.stringify(ids))
     },
   }
 }

@@ -12,17 +12,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { checkDatabase, noPause } from '../../src/db/check.ts'
+import { checkDatabase } from '../../src/db/check.ts'
+import { noPause } from '../../src/db/check-report.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { parseSecret } from '../../src/nostr/keys.ts'
-import {
-  copyDirectory,
-  createPopulated,
-  damage,
-  type Populated,
-  runCommand,
-} from '../support/cli.ts'
+import { copyDirectory, createPopulated, type Populated, runCommand } from '../support/cli.ts'
 import { call, createDefinition, newKey, newSigner, openSession } from '../support/client.ts'
+import { damage } from '../support/database.ts'
 import { createEvent } from '../support/events.ts'
 import { pngOf } from '../support/pictures.ts'
 import { readRows } from '../support/refusals.ts'
@@ -189,7 +185,7 @@ describe('cuponera backup', () => {
 
   test('refuses a damaged database and leaves no file behind', async () => {
     const dataDir = copyDirectory(sound.dataDir)
-    damage(dataDir, 'UPDATE totals SET refreshed = 7')
+    await damage(dataDir, 'UPDATE totals SET refreshed = 7')
     const cwd = newDirectory()
     const { code, stderr } = await runCommand(['backup', 'copy.db'], { dataDir, cwd })
     expect(stderr).toContain('does not pass the check (totals: refreshed is 7, but the sum is 1)')
@@ -338,7 +334,7 @@ describe('cuponera restore', () => {
     expect(readdirSync(dataDir).filter((left) => left.includes('restor'))).toEqual([])
   })
 
-  const unfit: [name: string, make: (directory: string) => void, says: RegExp][] = [
+  const unfit: [name: string, make: (directory: string) => void | Promise<void>, says: RegExp][] = [
     ['that is not there', () => undefined, /there is no file/],
     [
       'that is no database',
@@ -367,8 +363,8 @@ describe('cuponera restore', () => {
     ],
     [
       'that is a database in use',
-      (directory) => {
-        spoil(directory, 'DELETE FROM answers')
+      async (directory) => {
+        await spoil(directory, 'DELETE FROM answers')
         writeFileSync(join(directory, 'cuponera.db-wal'), 'frames')
       },
       /not a backup; make one with "cuponera backup"/,
@@ -376,7 +372,7 @@ describe('cuponera restore', () => {
   ]
   test.each(unfit)('refuses a file %s', async (_, make, says) => {
     const directory = newDirectory()
-    make(directory)
+    await make(directory)
     const dataDir = newDirectory()
     const file = join(directory, 'cuponera.db')
     const { code, stderr } = await runCommand(['restore', file], { dataDir })
@@ -475,7 +471,7 @@ describe('the embedded relay', () => {
   })
 })
 
-function spoil(directory: string, sql: string): void {
+async function spoil(directory: string, sql: string): Promise<void> {
   copyFileSync(join(sound.dataDir, 'cuponera.db'), join(directory, 'cuponera.db'))
-  damage(directory, sql)
+  await damage(directory, sql)
 }

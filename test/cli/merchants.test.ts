@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { limits } from '../../src/base/limits.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
-import { damage, type Run, type RunOptions, runCommand } from '../support/cli.ts'
+import { type Run, type RunOptions, runCommand } from '../support/cli.ts'
 import {
   call,
   createDefinition,
@@ -11,6 +12,7 @@ import {
   openSession,
 } from '../support/client.ts'
 import { admitByCode, sendCode, startClosed } from '../support/closed.ts'
+import { damage, databaseOf } from '../support/database.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { logged, until } from '../support/until.ts'
@@ -101,10 +103,9 @@ describe.each(ways)('the operator’s commands %s', (way, open) => {
 
   test('refuse a merchant beyond the maximum', async () => {
     const dataDir = await open()
-    const rows = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${limits.merchantsMax})`
-    damage(
-      dataDir,
-      `INSERT INTO merchants ${rows} SELECT unhex(printf('%064x', i)), NULL, 0, 1, NULL FROM n`,
+    await databaseOf(dataDir).runEach(
+      'INSERT INTO merchants (pubkey, owner, created_at) VALUES (?, 0, 1)',
+      Array.from({ length: limits.merchantsMax }, () => [randomBytes(32)]),
     )
     expect(await runCommand(['merchants', 'add', newNpub()], { dataDir, env: lan })).toEqual(
       bad('there would be more than 1000 merchants: MERCHANTS=open takes any key'),
@@ -334,7 +335,7 @@ describe('the demo', () => {
     const path = `/api/merchants/${guest.pubkey}`
     const removed = await call(url, path, { method: 'DELETE', token: owner })
     expectRefusal(removed, 404, 'merchant-unknown')
-    damage(dataDir, `UPDATE merchants SET expires_at = ${row?.created_at} WHERE owner = 0`)
+    await damage(dataDir, `UPDATE merchants SET expires_at = ${row?.created_at} WHERE owner = 0`)
     expectRefusal(await manage(url, token), 403, 'merchant-not-allowed')
     await server.stop()
     const later = await startClosed({ dataDir })

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import {
   copyDirectory,
   createPopulated,
-  damage,
   type Populated,
   type RunOptions,
   runCommand,
 } from '../support/cli.ts'
 import { call, createDefinition, newKey, newSigner, openSession } from '../support/client.ts'
+import { damage } from '../support/database.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
@@ -208,7 +208,7 @@ describe('cuponera move in', () => {
 
   test('refuses a damaged database in a sound file', async () => {
     const from = copyDirectory(sound.dataDir)
-    damage(from, 'UPDATE definitions SET claimed = claimed + 1')
+    await damage(from, 'UPDATE definitions SET claimed = claimed + 1')
     const file = join(newDirectory(), 'mudanza.cuponera')
     const args = ['move', 'out', file, '--passphrase-file', writePassphrase()]
     const { stderr, code } = await runCommand(args, { dataDir: from })

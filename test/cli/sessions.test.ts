@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { npubOf } from '../../src/nostr/keys.ts'
-import { damage, runCommand } from '../support/cli.ts'
+import { runCommand } from '../support/cli.ts'
 import { call, newSigner, openSession } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { damage } from '../support/database.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -103,7 +104,7 @@ describe('cuponera sessions end', () => {
   test('is refused with one line while the clock is behind', async () => {
     const server = await startServer()
     await server.stop()
-    damage(server.dataDir, `UPDATE state SET newest_write = ${secondsNow() + 100_000}`)
+    await damage(server.dataDir, `UPDATE state SET newest_write = ${secondsNow() + 100_000}`)
     const { code, stderr } = await end(server.dataDir, '--all')
     expect({ code, lines: stderr.split('\n').length }).toEqual({ code: 1, lines: 2 })
     expect(stderr).toStartWith('cuponera: ')
@@ -151,8 +152,14 @@ describe('cuponera sessions end', () => {
     expect(await rows()).toHaveLength(2)
     await server.stop()
     const old = secondsNow() - 13 * 60 * 60
-    damage(server.dataDir, `UPDATE session_cutoffs SET ended_at = ${old - 60} WHERE rowid = 1`)
-    damage(server.dataDir, `UPDATE session_cutoffs SET ended_at = ${old + 60} WHERE rowid = 2`)
+    await damage(
+      server.dataDir,
+      `UPDATE session_cutoffs SET ended_at = ${old - 60} WHERE rowid = 1`,
+    )
+    await damage(
+      server.dataDir,
+      `UPDATE session_cutoffs SET ended_at = ${old + 60} WHERE rowid = 2`,
+    )
     await startServer({ dataDir: server.dataDir })
     await until('forgotten', async () => (await rows()).length < 2)
     expect(await rows()).toMatchObject([{ ended_at: old + 60 }])

@@ -85,7 +85,7 @@ export function pictures(it: It<CouponTx>): void {
   it('unused pictures are deleted, those that are unused longest first, a bounded number at a time', async (stores) => {
     for (const number of [3, 1, 2, 4]) await stored(stores, 1, number, at + number)
     const prune = (rowsMax: number, before: number) =>
-      stores.write((tx) => tx.pictures.prune(rowsMax, before))
+      stores.write((tx) => pruned(tx, rowsMax, before))
     expect([await prune(9, at + 1), await prune(2, at + 4), await prune(2, at + 4)]).toEqual([
       0, 2, 1,
     ])
@@ -99,11 +99,21 @@ export function pictures(it: It<CouponTx>): void {
     await stored(stores, 1, 1)
     await stored(stores, 2, 1)
     await stores.write((tx) => tx.pictures.keep(key(1), hash(1), at + 9))
-    expect(await stores.write((tx) => tx.pictures.prune(9, at + 9))).toBe(1)
+    expect(await stores.write((tx) => pruned(tx, 9, at + 9))).toBe(1)
     await stores.read(async (tx) => {
       expect(await tx.pictures.findOf(key(1), hash(1))).not.toBeNull()
       expect(await tx.pictures.findOf(key(2), hash(1))).toBeNull()
     })
+  })
+
+  it('a picture that was kept after it was found unused is not deleted', async (stores) => {
+    for (const number of [1, 2]) await stored(stores, 1, number)
+    await stores.write(async (tx) => {
+      const ids = (await tx.pictures.unused(9, at + 9)).map(({ id }) => id)
+      await tx.pictures.keep(key(1), hash(1), at + 9)
+      expect(await tx.pictures.prune(ids, at + 9)).toBe(1)
+    })
+    expect([await find(stores, 1), await find(stores, 2)]).toEqual([picture(1), null])
   })
 
   it('a picture that a revision or the shop of its owner names is never deleted', async (stores) => {
@@ -123,7 +133,7 @@ export function pictures(it: It<CouponTx>): void {
         await settle(tx, owner, number)
       }
     })
-    const prune = () => stores.write((tx) => tx.pictures.prune(9, at + 9))
+    const prune = () => stores.write((tx) => pruned(tx, 9, at + 9))
     // The definition of one owner keeps nothing of another.
     expect(await prune()).toBe(1)
     await stores.write(async (tx) => {
@@ -135,7 +145,7 @@ export function pictures(it: It<CouponTx>): void {
       await tx.shops.put(key(1), { ...shop, picture: null }, at)
       for (const number of [1, 2]) await settle(tx, 1, number)
     })
-    expect(await stores.write((tx) => tx.pictures.prune(9, at + 5))).toBe(0)
+    expect(await stores.write((tx) => pruned(tx, 9, at + 5))).toBe(0)
     expect(await prune()).toBe(2)
   })
 
@@ -144,4 +154,10 @@ export function pictures(it: It<CouponTx>): void {
     await stores.refuses((tx) => tx.pictures.insert(key(1), 'abcd', picture(1), at))
     await stores.undone((tx) => tx.pictures.insert(key(1), hash(1), picture(1), at))
   })
+}
+
+/** Delete pictures as the sweep does; their number. */
+async function pruned({ pictures }: CouponTx, rowsMax: number, before: number): Promise<number> {
+  const ids = (await pictures.unused(rowsMax, before)).map(({ id }) => id)
+  return pictures.prune(ids, before)
 }

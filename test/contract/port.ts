@@ -313,6 +313,25 @@ export function describeEngine(
     }
   })
 
+  it('writes of a first part that is refused itself stay, without its effects', async () => {
+    const { database, peek } = await start()
+    const limited = new Refusal('rate-limited')
+    const told: string[] = []
+    const refused = database.transact(
+      {
+        roots: 'none',
+        first: async (tx) => {
+          await tx.put('used', 'yes')
+          tx.afterCommit(() => told.push('first'))
+          throw limited
+        },
+      },
+      (tx) => tx.put('operation', 'ran'),
+    )
+    expect(await refused.catch((reason: unknown) => reason)).toBe(limited)
+    expect([await peek('used'), await peek('operation'), told]).toEqual(['yes', null, []])
+  })
+
   it('a refused first part stops the operation behind it and no other', async () => {
     const { database, peek } = await start()
     const replay = new Refusal('auth-replay')

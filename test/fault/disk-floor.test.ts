@@ -73,7 +73,7 @@ beforeAll(async () => {
   token = (await callAs(shop.server.url, shop.url, path, session)).json.token
   couponId = await createDefinition(shop.server.url, token, { image: stored })
   await createDefinition(shop.server.url, token, { image: missing })
-  addAccount(shop.dataDir, ana.name, ana.signer.pubkey)
+  await addAccount(shop.dataDir, ana.name, ana.signer.pubkey)
   relay = await connectRelay(shop.server.url)
 })
 afterAll(async () => {

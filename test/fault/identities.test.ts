@@ -1,6 +1,7 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { checkDatabase, noPause } from '../../src/db/check.ts'
+import { checkDatabase } from '../../src/db/check.ts'
+import { noPause } from '../../src/db/check-report.ts'
 import { call, newSigner } from '../support/client.ts'
 import {
   identityEvent,

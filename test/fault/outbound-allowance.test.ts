@@ -77,7 +77,7 @@ test('the released program never connects to the loopback, in any environment', 
       VOUCHER_SERVICES: `${foreign.manager}|https://${at}/api/coupons/refresh`,
     },
   })
-  addAccount(server.dataDir, 'ana', newSigner().pubkey)
+  await addAccount(server.dataDir, 'ana', newSigner().pubkey)
   const body = { action: 'voucher', nonce, voucher }
   const taken = await call(server.url, '/api/lud16/ana/cb', { body })
   expect(taken.json.code).toBe('service-silent')

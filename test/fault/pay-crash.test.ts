@@ -1,7 +1,8 @@
 /** kill -9 in the middle of many payments: none is lost or made twice, and an OK stays true. */
 import { afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { checkDatabase, noPause } from '../../src/db/check.ts'
+import { checkDatabase } from '../../src/db/check.ts'
+import { noPause } from '../../src/db/check-report.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'

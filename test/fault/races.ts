@@ -1,5 +1,10 @@
+/**
+ * `npm run races`: processes that race for one voucher, `--count` times each. With `--postgres` the race matrix of
+ * PostgreSQL in place of them; `--only NAME` leaves the pairs with that operation, and `--without-locks` is its control.
+ */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { runMatrix } from '../postgres/races/whole.ts'
 import {
   call,
   createDefinition,
@@ -314,7 +319,19 @@ function codes(answers: RaceAnswer[], status: number, code: string): string[] {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { count: { type: 'string', default: '20' } } })
+  const { values } = parseArgs({
+    options: {
+      count: { type: 'string', default: '20' },
+      postgres: { type: 'boolean', default: false },
+      'without-locks': { type: 'boolean', default: false },
+      only: { type: 'string' },
+    },
+  })
+  if (values.postgres) {
+    const { only } = values
+    const wrong = await runMatrix({ locked: !values['without-locks'], ...(only && { only }) })
+    process.exit(wrong === 0 ? 0 : 1)
+  }
   const problems = await runRaces(Number(values.count))
   await cleanUp()
   for (const problem of problems.slice(0, 20)) console.log(problem)

@@ -2,7 +2,8 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkDatabase, noPause } from '../../src/db/check.ts'
+import { checkDatabase } from '../../src/db/check.ts'
+import { noPause } from '../../src/db/check-report.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
 import { call, createDefinition, type Json, newKey, newSigner } from '../support/client.ts'
 import { cleanUp } from '../support/server.ts'
@@ -36,7 +37,7 @@ async function open(shop: Shop, people: string[]): Promise<Side> {
   const { json } = await callAs(shop.server.url, shop.url, '/api/auth/session', session)
   const couponId = await createDefinition(shop.server.url, json.token)
   const holders = people.map(newHolder)
-  for (const { name, signer } of holders) addAccount(shop.dataDir, name, signer.pubkey)
+  for (const { name, signer } of holders) await addAccount(shop.dataDir, name, signer.pubkey)
   return Object.assign(shop, { token: json.token, couponId, people: holders, minted: [], logs: [] })
 }
 

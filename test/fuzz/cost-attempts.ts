@@ -83,7 +83,7 @@ async function prepare(server: TestServer): Promise<Facts> {
   const nonces: string[] = json.vouchers.map(({ nonce }: Json) => nonce)
   const holder = newHolder()
   const card = await newCard(server, holder)
-  addAccount(server.dataDir, 'ana', holder.pubkey)
+  await addAccount(server.dataDir, 'ana', holder.pubkey)
   await storeLargeEvents(base)
   const page = await call(base, '/panel')
   let turn = 0

@@ -1,16 +1,16 @@
-import { join } from 'node:path'
-import { createStores, type Stores } from '../../src/app/stores.ts'
+import type { Stores } from '../../src/app/stores.ts'
+import type { Clock } from '../../src/base/clock.ts'
 import { limits } from '../../src/base/limits.ts'
 import { openSchnorr } from '../../src/crypto/schnorr.ts'
 import { createHashVerifier } from '../../src/crypto/sign-event.ts'
-import { checkDatabase, noPause } from '../../src/db/check.ts'
-import { couponSchema } from '../../src/db/migrations.ts'
-import { SqliteEngine } from '../../src/db/sqlite.ts'
+import type { OpenDatabase } from '../../src/db/database.ts'
 import { delegationHash } from '../../src/nostr/delegation.ts'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { type Ledger, publishOwed, settle } from '../../src/wallet/ledger/settle.ts'
 import type { Token } from '../../src/wallet/ledger/token.ts'
 import { newSigner } from '../support/client.ts'
+import { databaseOf } from '../support/database.ts'
+import { engineIn, settleInOrder } from '../support/engine.ts'
 import { newDirectory } from '../support/server.ts'
 import { ModelMismatch } from './model.ts'
 import type { Random } from './random.ts'
@@ -27,13 +27,18 @@ type Expected = null | 'ok' | string
  * balance and at the end every account and the whole file. Throws `ModelMismatch`.
  */
 export async function runLedger(random: Random, operations: number) {
-  const world = new World(random)
+  const directory = newDirectory()
+  const world = new World(random, directory, await engineIn(directory))
   try {
+    await world.declare()
     for (let done = 0; done < operations; ) {
       if (random.chance(0.2)) world.now += random.pick([1, 1, 30, 400])
       const batch = Array.from({ length: 1 + random.below(16) }, () => world.next())
       done += batch.length
-      await Promise.all(batch.map((step) => world.run(step)))
+      const runs = batch.map((step) => () => world.run(step))
+      for (const one of await settleInOrder(directory, runs)) {
+        if (one.status === 'rejected') throw one.reason
+      }
       if (random.chance(0.1)) await world.tellOwed()
     }
     await world.compare()
@@ -49,8 +54,8 @@ class World {
   now = startedAt
   settled = 0
   readonly #random: Random
-  readonly #directory = newDirectory()
-  readonly #database: SqliteEngine<Stores>
+  readonly #directory: string
+  readonly #database: OpenDatabase<Stores>
   readonly #ledger: Ledger
   readonly #people: { secret: Uint8Array; signer: Signer }[]
   readonly #manager: Signer
@@ -63,8 +68,9 @@ class World {
   readonly #shown = new Map<string, NostrEvent>()
   #serial = 0
 
-  constructor(random: Random) {
+  constructor(random: Random, directory: string, engine: (now: Clock) => OpenDatabase<Stores>) {
     this.#random = random
+    this.#directory = directory
     const secrets = Array.from({ length: 9 }, () => random.bytes(32))
     this.#people = secrets.map((secret) => ({ secret, signer: newSigner(secret) }))
     this.#manager = (this.#people[0] as { signer: Signer }).signer
@@ -75,20 +81,18 @@ class World {
         { name, decimals: at, issuer: issuers[at % 2] as string },
       ]),
     )
-    this.#database = new SqliteEngine({
-      path: join(this.#directory, 'cuponera.db'),
-      schema: couponSchema,
-      now: () => this.now,
-      stores: createStores,
-    })
+    this.#database = engine(() => this.now)
     this.#ledger = {
       signer: this.#manager,
       verifyHash: createHashVerifier(schnorr),
       tokens: this.#tokens,
       broadcast: async (_, event) => this.#publish(event),
     }
+  }
+
+  async declare(): Promise<void> {
     for (const token of this.#tokens.values()) {
-      void this.#database.transact({ roots: [{ terms: token.name, mode: 'changed' }] }, (tx) =>
+      await this.#database.transact({ roots: [{ terms: token.name, mode: 'changed' }] }, (tx) =>
         tx.ledger.declare(token),
       )
     }
@@ -288,7 +292,7 @@ class World {
       sums.set(token, (sums.get(token) ?? 0n) + balance)
     }
     for (const [token, sum] of sums) if (sum !== 0n) this.#fail(`${token} sums to ${sum}`)
-    const { problems } = await checkDatabase(join(this.#directory, 'cuponera.db'), noPause)
+    const problems = await databaseOf(this.#directory).problems()
     if (problems.length > 0) this.#fail(problems.join('; '))
   }
 

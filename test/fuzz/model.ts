@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { createStores, type Stores } from '../../src/app/stores.ts'
+import type { Stores } from '../../src/app/stores.ts'
+import type { Clock } from '../../src/base/clock.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import { claim } from '../../src/coupons/claim.ts'
 import { define, edit, remove } from '../../src/coupons/define.ts'
@@ -16,10 +17,11 @@ import type { CouponService } from '../../src/coupons/service.ts'
 import { statistics } from '../../src/coupons/statistics.ts'
 import { sweepKilled, voidAll, voidVoucher } from '../../src/coupons/void.ts'
 import { noVoucherLimits } from '../../src/coupons/voucher-limits.ts'
-import { couponSchema } from '../../src/db/migrations.ts'
-import { SqliteEngine } from '../../src/db/sqlite.ts'
+import type { OpenDatabase } from '../../src/db/database.ts'
 import type { Caller } from '../../src/session/caller.ts'
 import { newSigner, verifyEvent } from '../support/client.ts'
+import { databaseOf } from '../support/database.ts'
+import { engineIn, settleInOrder } from '../support/engine.ts'
 import { newDirectory } from '../support/server.ts'
 import { checkInvariants } from '../support/workload.ts'
 import type { Random } from './random.ts'
@@ -65,18 +67,21 @@ const benefit = { type: 'percent', percent: 10 } as const
 export class ModelMismatch extends Error {}
 
 /**
- * Run `rounds` batches of random operations against the real operations on the SQLite engine, beside
- * a Map, and compare every answer and at the end every counter and status. Throws `ModelMismatch`.
+ * Run `rounds` batches of random operations against the real operations on an engine, beside a Map, and compare every answer and at the end every counter and status. Throws `ModelMismatch`.
  */
 export async function runModel(random: Random, rounds: number): Promise<{ operations: number }> {
-  const world = new World(random)
+  const directory = newDirectory()
+  const world = new World(random, directory, await engineIn(directory))
   try {
     for (let round = 0; round < rounds; round++) {
       if (random.chance(0.3)) world.now += random.pick([1, 1, 5, 30, 600])
       if (random.chance(0.02)) await world.restart()
       const batch = Array.from({ length: 1 + random.below(8) }, () => world.nextStep())
-      // The model moves when a step is made; the engine runs the steps in the order they arrive.
-      const settled = await Promise.allSettled(batch.map(({ run }) => run()))
+      // The model moves when a step is made.
+      const settled = await settleInOrder(
+        directory,
+        batch.map(({ run }) => run),
+      )
       for (const [at, outcome] of settled.entries())
         compare(random.seed, batch[at] as Step, outcome)
       world.operations += batch.length
@@ -111,7 +116,8 @@ class World {
   now = startedAt
   operations = 0
   readonly #random: Random
-  readonly #directory = newDirectory()
+  readonly #directory: string
+  readonly #engine: (now: Clock) => OpenDatabase<Stores>
   readonly #definitions = new Map<string, ModelDefinition>()
   readonly #vouchers = new Map<string, ModelVoucher>()
   readonly #answers = new Map<string, { request: string; body: string }>()
@@ -119,10 +125,12 @@ class World {
   readonly #used = new Set<string>()
   /** Both sides draw from the same sequences, so an extra draw shows in the next answer. */
   readonly #drawn = { nonce: 0, id: 0, modelNonce: 0, modelId: 0 }
-  readonly service: CouponService & { database: SqliteEngine<Stores> }
+  readonly service: CouponService & { database: OpenDatabase<Stores> }
 
-  constructor(random: Random) {
+  constructor(random: Random, directory: string, engine: (now: Clock) => OpenDatabase<Stores>) {
     this.#random = random
+    this.#directory = directory
+    this.#engine = engine
     this.service = {
       database: this.#open(),
       now: () => this.now,
@@ -144,14 +152,8 @@ class World {
     }
   }
 
-  #open(): SqliteEngine<Stores> {
-    const path = join(this.#directory, 'model.db')
-    return new SqliteEngine({
-      path,
-      schema: couponSchema,
-      now: () => this.now,
-      stores: createStores,
-    })
+  #open(): OpenDatabase<Stores> {
+    return this.#engine(() => this.now)
   }
 
   async restart(): Promise<void> {
@@ -161,7 +163,9 @@ class World {
 
   async close(): Promise<void> {
     await this.service.database.close()
-    const problems = checkInvariants(join(this.#directory, 'model.db'))
+    const problems = await databaseOf(this.#directory).problems()
+    const file = join(this.#directory, 'cuponera.db')
+    if (existsSync(file)) problems.push(...checkInvariants(file))
     rmSync(this.#directory, { recursive: true, force: true })
     if (problems.length > 0) this.#mismatch('invariants', problems)
   }

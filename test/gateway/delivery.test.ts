@@ -1,13 +1,11 @@
 /** The promise of a 202, with real processes and real relays that come and go. */
-import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, afterEach, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
-import { checkDatabase, noPause } from '../../src/db/check.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { runCommand } from '../support/cli.ts'
 import { call, newSigner } from '../support/client.ts'
 import { briefSeconds, secondsNow } from '../support/clock.ts'
+import { damage, databaseOf, testOfFile } from '../support/database.ts'
 import { deliverOneMore } from '../support/delivered.ts'
 import { createEvent } from '../support/events.ts'
 import { startFaultyRelay, stopRelays, tell } from '../support/faulty-relay.ts'
@@ -54,8 +52,7 @@ test('an event accepted before a kill, with the relay down, arrives once when bo
     relays: [{ lastError: null }],
   })
   await third.stop()
-  const { problems } = await checkDatabase(join(dataDir, 'cuponera.db'), noPause)
-  expect(problems).toEqual([])
+  expect(await databaseOf(dataDir).problems()).toEqual([])
 })
 
 test('a key that publishes a lot gets low priority, and publishing an event again costs its author nothing', async () => {
@@ -73,14 +70,14 @@ test('a key that publishes a lot gets low priority, and publishing an event agai
   }
   const other = await publish(server, createEvent())
   await server.stop()
-  using sql = new Sqlite(join(dataDir, 'cuponera.db'))
-  const priority = ({ id }: NostrEvent) =>
-    sql
-      .query<{ priority: number }, [string]>(
-        `SELECT priority FROM deliveries JOIN outbox ON id = outbox_id WHERE event_id = unhex(?)`,
-      )
-      .get(id)?.priority
-  expect([calm, last, other].map(priority)).toEqual([1, 2, 1])
+  const priority = async ({ id }: NostrEvent) => {
+    const rows = await databaseOf(dataDir).all<{ priority: number }>(
+      'SELECT priority FROM deliveries JOIN outbox ON id = outbox_id WHERE event_id = ?',
+      Buffer.from(id, 'hex'),
+    )
+    return rows[0]?.priority
+  }
+  expect(await Promise.all([calm, last, other].map(priority))).toEqual([1, 2, 1])
 })
 
 test('a delivery in flight at the stop counts as no failure, and is sent again at the start', async () => {
@@ -92,8 +89,9 @@ test('a delivery in flight at the stop counts as no failure, and is sent again a
   const event = await publish(first, createEvent())
   await until('under way', () => relay.times(event.id) === 1)
   expect(await first.stop()).toBe(0)
-  using sql = new Sqlite(join(dataDir, 'cuponera.db'))
-  const rows = sql.query('SELECT state, attempts, priority, last_error FROM deliveries').all()
+  const rows = await databaseOf(dataDir).all(
+    'SELECT state, attempts, priority, last_error FROM deliveries',
+  )
   expect(rows).toEqual([{ state: 'pending', attempts: 0, priority: 1, last_error: null }])
   silent = false
   const second = await startServer({ dataDir, env })
@@ -323,17 +321,24 @@ test('the command relays and the metrics show the state of each relay', async ()
   expect(text).toContain(
     `cuponera_relay_deliveries_total{relay="${relay.url}",state="refused"} 1\n`,
   )
+})
 
+testOfFile('the relays of a stopped service, and of an older one', async () => {
+  const dataDir = newDirectory()
+  const env = { RELAYS: 'ws://127.0.0.1:9' }
+  const server = await startServer({ dataDir, env })
+  for (let events = 0; events < 2; events++) await publish(server, createEvent())
   await server.stop()
   const stopped = await runCommand(['relays'], { dataDir, env })
   expect(stopped.stdout).toContain('no server is running: only pending events are known\n')
   expect(stopped.stdout).toMatch(/^ws:\/\/127\.0\.0\.1:9 +2$/m)
 
-  const sql = new Sqlite(join(dataDir, 'cuponera.db'))
-  sql.run('DROP INDEX deliveries_due')
-  sql.run('ALTER TABLE deliveries DROP COLUMN last_error')
-  sql.run('PRAGMA user_version = 15')
-  sql.close()
+  await damage(
+    dataDir,
+    `DROP INDEX deliveries_due;
+     ALTER TABLE deliveries DROP COLUMN last_error;
+     PRAGMA user_version = 15`,
+  )
   const { code, stderr } = await runCommand(['relays'], { dataDir, env })
   expect([code, stderr]).toEqual([
     1,

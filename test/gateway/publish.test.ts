@@ -5,9 +5,9 @@ import { decode } from 'nostr-tools/nip19'
 import { limits } from '../../src/base/limits.ts'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { delegationTag, newHolder } from '../support/cards.ts'
-import { damage } from '../support/cli.ts'
 import { type Answer, call, createDefinition, newSigner, openSession } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { damage, databaseOf } from '../support/database.ts'
 import { deliverOneMore } from '../support/delivered.ts'
 import { expectError } from '../support/envelopes.ts'
 import { createEvent } from '../support/events.ts'
@@ -275,10 +275,10 @@ describe('a public service', () => {
     const shop = await startServer({ env })
     const merchant = newSigner()
     expectError(await publish(createEvent({ signer: merchant }), { to: shop }), 403, 'not-allowed')
-    damage(
+    await damage(
       shop.dataDir,
       `INSERT INTO minters (owner, pubkey, label, created_at)
-      VALUES (unhex('${newSigner().pubkey}'), unhex('${merchant.pubkey}'), NULL, 1)`,
+      VALUES (x'${newSigner().pubkey}', x'${merchant.pubkey}', NULL, 1)`,
     )
     expect((await publish(createEvent({ signer: merchant }), { to: shop })).status).toBe(202)
     expect((await publish(createEvent({ kind: 24_133 }), { to: shop })).status).toBe(202)
@@ -293,10 +293,10 @@ describe('a public service', () => {
   test('403: stores nothing of a stranger to whom a member delegated', async () => {
     const shop = await startServer({ env })
     const member = newHolder()
-    damage(
+    await damage(
       shop.dataDir,
       `INSERT INTO minters (owner, pubkey, label, created_at)
-      VALUES (unhex('${newSigner().pubkey}'), unhex('${member.pubkey}'), NULL, 1)`,
+      VALUES (x'${newSigner().pubkey}', x'${member.pubkey}', NULL, 1)`,
     )
     expect((await publish(createEvent({ signer: member }), { to: shop })).status).toBe(202)
     const federation = newSigner()
@@ -344,15 +344,15 @@ describe('429: the quotas of the embedded relay, by size', () => {
   const behind = (address: string) => ({ 'X-Forwarded-For': address })
   const env = { TRUSTED_PROXIES: '127.0.0.1' }
   /** A key that may write here, also once a proxy was seen. */
-  const newMember = ({ dataDir }: TestServer) => {
+  const newMember = async ({ dataDir }: TestServer) => {
     const signer = newSigner()
-    addAccount(dataDir, `n${++serial}`, signer.pubkey)
+    await addAccount(dataDir, `n${++serial}`, signer.pubkey)
     return signer
   }
 
   test('counts for a key, from any address; other keys go on, and nothing is written', async () => {
     const shop = await startServer({ env })
-    const signer = newMember(shop)
+    const signer = await newMember(shop)
     const send = (event: NostrEvent, at: number) =>
       publish(event, { to: shop, headers: behind(`203.0.113.${at}`) })
     for (let at = 0; at < Math.floor(limits.relayKeyBurst / cost); at++) {
@@ -367,7 +367,7 @@ describe('429: the quotas of the embedded relay, by size', () => {
     expect(last.json.retryAfter).toBeGreaterThan(0)
     const unwritten = `/nostr/publish/${events.at(-1)?.id}`
     expect((await call(shop.url, unwritten, { headers: behind('203.0.113.99') })).status).toBe(404)
-    expect((await send(createEvent({ signer: newMember(shop) }), 1)).status).toBe(202)
+    expect((await send(createEvent({ signer: await newMember(shop) }), 1)).status).toBe(202)
   })
 
   test('somebody else who repeats its events does not use up the quota of a key', async () => {
@@ -391,14 +391,14 @@ describe('429: the quotas of the embedded relay, by size', () => {
     const shop = await startServer({ env })
     const send = (event: NostrEvent, at: number) =>
       publish(event, { to: shop, headers: behind(`203.0.113.${at}`) })
-    let answer = await send(large(newMember(shop)), 1)
+    let answer = await send(large(await newMember(shop)), 1)
     for (let sent = 0; sent < (limits.relayAddressBurst / cost) * 2 && answer.status === 202; ) {
-      answer = await send(large(newMember(shop)), 1)
+      answer = await send(large(await newMember(shop)), 1)
       sent++
     }
     expectError(answer, 429, 'rate-limited')
     expectError(await send({ ...createEvent(), sig: 'x' }, 2), 422, 'event-invalid')
-    expect((await send(createEvent({ signer: newMember(shop) }), 2)).status).toBe(202)
+    expect((await send(createEvent({ signer: await newMember(shop) }), 2)).status).toBe(202)
   })
 
   test('is off with RATE_LIMIT=off', async () => {
@@ -412,10 +412,8 @@ describe('429: the quotas of the embedded relay, by size', () => {
 describe('503: never a false 202', () => {
   test('when the outbox is full', async () => {
     const full = await startServer({ env: { RELAYS: 'ws://127.0.0.1:9' } })
-    damage(
-      full.dataDir,
-      `UPDATE outbox_load SET events = ${limits.outboxEventsMax * limits.outboxOpenShare}`,
-    )
+    const events = limits.outboxEventsMax * limits.outboxOpenShare
+    await databaseOf(full.dataDir).count('outbox_load', [{ keys: [1], by: { events } }])
     const event = createEvent()
     const answer = await publish(event, { to: full })
     expectError(answer, 503, 'outbox-full')
@@ -427,7 +425,7 @@ describe('503: never a false 202', () => {
 
   test('when nothing can be written', async () => {
     const shop = await startServer()
-    damage(shop.dataDir, 'DROP TABLE deliveries')
+    await damage(shop.dataDir, 'DROP TABLE deliveries')
     const event = createEvent()
     const answer = await publish(event, { to: shop })
     expectError(answer, 503, 'unavailable')

@@ -286,7 +286,7 @@ describe('the budget of a credential', () => {
     const couponId = await createDefinition(server.url, signed)
     const { nonce, voucher } = await mintOne(server.url, signed, couponId)
     const other = await mintOne(server.url, signed, couponId)
-    addAccount(server.dataDir, 'ana', newSigner().pubkey)
+    await addAccount(server.dataDir, 'ana', newSigner().pubkey)
     const sent = await over('/api/transfer', { body: { nonce, to: 'ana@shop.test' }, headers })
     expect(sent.json).toEqual({ status: 'SENT' })
     const arrival = { action: 'voucher', nonce: other.nonce, voucher: other.voucher }
@@ -305,7 +305,7 @@ test('senders to other services do not keep anybody from sending to a name here'
   const token = await signedSession(server, newSigner())
   const couponId = await createDefinition(server.url, token)
   const { nonce } = await mintOne(server.url, token, couponId)
-  addAccount(server.dataDir, 'ana', newSigner().pubkey)
+  await addAccount(server.dataDir, 'ana', newSigner().pubkey)
   const give = (to: string) => call(server.url, '/api/transfer', { body: { nonce, to } })
   const away = await Promise.all(Array.from({ length: 80 }, () => give('eva@elsewhere.test')))
   const refused = away.filter(({ status }) => status === 429)
@@ -373,7 +373,7 @@ describe('refreshes of one coupon', () => {
     const token = await signedSession(server, newSigner())
     const couponId = await createDefinition(server.url, token)
     const first = await mintOne(server.url, token, couponId)
-    addAccount(server.dataDir, 'ana', newSigner().pubkey)
+    await addAccount(server.dataDir, 'ana', newSigner().pubkey)
     const { done, nonce } = await handOn(server, first.nonce, 20)
     const voucher = done.at(-1)?.answer.json.voucher
     const body = { nonce, to: 'ana@shop.test' }

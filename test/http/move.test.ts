@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Signer } from '../../src/nostr/event.ts'
@@ -13,6 +13,7 @@ import {
   openSession,
 } from '../support/client.ts'
 import { admitByCode, type ClosedServer, startClosed } from '../support/closed.ts'
+import { describeFile } from '../support/database.ts'
 import { expectRefusal } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -69,7 +70,7 @@ async function bringIn(
   return call(url, '/api/arrival/finish', { body: { passphrase: words }, headers })
 }
 
-describe('a move by the pages', () => {
+describeFile('a move by the pages', () => {
   test('closes the old service, and the new one redeems each voucher once', async () => {
     const old = await startClosed()
     const { signer, token } = await admitByCode(old)
@@ -195,7 +196,7 @@ describe('a move by the pages', () => {
   })
 })
 
-describe('only the person who runs the service moves it', () => {
+describeFile('only the person who runs the service moves it', () => {
   test('with a setup code: the first owner, with a signature, over a safe way, from its own page', async () => {
     const server = await startClosed()
     const { url } = server
@@ -244,7 +245,7 @@ describe('only the person who runs the service moves it', () => {
   })
 })
 
-describe('a service comes in', () => {
+describeFile('a service comes in', () => {
   test('while its file is checked, others are answered', async () => {
     const { url, code } = await startClosed()
     const opened = await call(url, '/api/arrival', { body: { code } })

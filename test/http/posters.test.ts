@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { checkDatabase, noPause } from '../../src/db/check.ts'
 import type { Signer } from '../../src/nostr/event.ts'
 import {
   call,
@@ -13,6 +11,7 @@ import {
   withKey,
 } from '../support/client.ts'
 import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
+import { databaseOf } from '../support/database.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -28,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   // The counters hold after everything that these tests did.
-  expect((await checkDatabase(join(dataDir, 'cuponera.db'), noPause)).problems).toEqual([])
+  expect(await databaseOf(dataDir).problems()).toEqual([])
   await cleanUp()
 })
 
@@ -283,13 +282,8 @@ test('an answer that left is repeated after a kill, and the database shows no no
   const [ana, key] = [newSigner(), newKey()]
   const { text, json } = await take(poster.id, ana, key)
   await server.kill()
-  const files = await Promise.all(
-    ['cuponera.db', 'cuponera.db-wal'].map((name) => Bun.file(join(dataDir, name)).bytes()),
-  )
-  for (const bytes of files) {
-    expect(Buffer.from(bytes).includes(json.nonce)).toBe(false)
-    expect(Buffer.from(bytes).includes(key)).toBe(false)
-  }
+  const content = await databaseOf(dataDir).content()
+  expect([json.nonce, key].map((secret) => content.includes(secret))).toEqual([false, false])
   server = await startServer({ dataDir, checkRoots: true })
   expect((await take(poster.id, ana, key)).text).toBe(text)
   token = await openSession(server.url, owner)

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
-import { damage } from '../support/cli.ts'
 import {
   call,
   createDefinition,
@@ -13,6 +12,7 @@ import {
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { startClosed } from '../support/closed.ts'
+import { damage } from '../support/database.ts'
 import { expectRefusal, readRows, refuses } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -33,12 +33,12 @@ async function newMerchant({ url }: TestServer) {
 }
 
 /** Set what every merchant has added today; and tomorrow, for a test at midnight. */
-function setUsed({ dataDir }: TestServer, used: Partial<Used>): void {
+async function setUsed({ dataDir }: TestServer, used: Partial<Used>): Promise<void> {
   const { vouchers = 0, bytes = 0, refreshes = 0 } = used
   const today = Math.floor(secondsNow() / 86_400)
-  damage(dataDir, 'DELETE FROM merchant_days')
+  await damage(dataDir, 'DELETE FROM merchant_days')
   for (const day of [today, today + 1]) {
-    damage(
+    await damage(
       dataDir,
       `INSERT INTO merchant_days SELECT DISTINCT ${day}, owner, ${vouchers}, ${bytes}, ${refreshes}
        FROM definitions`,
@@ -58,7 +58,7 @@ describe('on a service for any key', () => {
         body: { nonce },
         headers: { 'Idempotency-Key': key },
       })
-    setUsed(server, { refreshes: limits.refreshesPerDayMax - 1 })
+    await setUsed(server, { refreshes: limits.refreshesPerDayMax - 1 })
     const [first, second] = [
       (await mintOne(server.url, token, couponId)).nonce,
       (await mintOne(server.url, token, couponId)).nonce,
@@ -84,7 +84,7 @@ describe('on a service for any key', () => {
     const made = await call(url, '/api/posters', { body: { couponId }, token })
     const path = `/api/posters/${made.json.poster.id}/take`
     const take = () => call(url, path, { method: 'POST', signer: newSigner(), ...withKey() })
-    setUsed(server, { vouchers: limits.vouchersPerDayMax / 2 - 1 })
+    await setUsed(server, { vouchers: limits.vouchersPerDayMax / 2 - 1 })
     expect((await take()).status).toBe(201)
     const { json } = await refuses(server, take, 409, 'poster-today', late)
     expect(json.retryAfter).toBeLessThanOrEqual(86_400)
@@ -105,7 +105,7 @@ describe('on a service for any key', () => {
     expect((await mint(2, by)).status).toBe(200)
     expect(await daysOf(server)).toMatchObject([{ vouchers: 7 }])
 
-    setUsed(server, { vouchers: limits.vouchersPerDayMax - 3 })
+    await setUsed(server, { vouchers: limits.vouchersPerDayMax - 3 })
     await refuses(server, () => mint(4), 429, 'vouchers-day-full', late)
     expect((await mint(3, by)).status).toBe(200)
     const { json } = await refuses(server, () => mint(1), 429, 'vouchers-day-full', late)
@@ -114,7 +114,7 @@ describe('on a service for any key', () => {
     // Each merchant has its own count, and it ends with the day.
     const other = await newMerchant(server)
     expect(await mintOne(url, other.token, other.couponId)).toHaveProperty('nonce')
-    damage(server.dataDir, 'UPDATE merchant_days SET day = day - 2')
+    await damage(server.dataDir, 'UPDATE merchant_days SET day = day - 2')
     expect((await mint(1)).status).toBe(200)
   })
 
@@ -134,7 +134,7 @@ describe('on a service for any key', () => {
       return call(url, '/api/coupons/claim', { body })
     }
     const grown = async (run: () => Promise<unknown>) => {
-      setUsed(server, {})
+      await setUsed(server, {})
       await run()
       return Math.max(...(await daysOf(server)).map(({ bytes }) => bytes))
     }
@@ -169,7 +169,7 @@ describe('on a service for any key', () => {
     expect(await grown(() => announce(1))).toBeGreaterThan(200)
     expect(await grown(() => claim(nonces[0]))).toBeGreaterThan(200)
 
-    setUsed(server, { bytes: limits.merchantBytesPerDayMax - 50 })
+    await setUsed(server, { bytes: limits.merchantBytesPerDayMax - 50 })
     for (const ask of [define, edit, mintKept, () => announce(2)]) {
       await refuses(server, ask, 429, 'bytes-day-full', late)
     }
@@ -187,7 +187,7 @@ describe('on a service for any key', () => {
     const first = await startOpen()
     const { dataDir } = first
     await newMerchant(first)
-    damage(dataDir, 'UPDATE merchant_days SET day = day - 2')
+    await damage(dataDir, 'UPDATE merchant_days SET day = day - 2')
     await first.stop()
     const later = await startClosed({ dataDir, env: { MERCHANTS: 'open' } })
     await until('the rows are gone', async () => (await daysOf(later)).length === 0)
@@ -203,7 +203,7 @@ test.each<[string, Record<string, string>, boolean]>([
   const server = await startClosed({ env: { ...env, ...setting } })
   const token = await openSession(server.url, signer)
   const couponId = await createDefinition(server.url, token)
-  setUsed(server, {
+  await setUsed(server, {
     vouchers: limits.vouchersPerDayMax,
     bytes: limits.merchantBytesPerDayMax,
   })
@@ -224,7 +224,7 @@ test('a service on the loopback has quotas once a proxy was seen', async () => {
   await call(server.url, '/livez', { headers: { Via: '1.1 tunnel' } })
   await mintOne(server.url, token, couponId)
   expect(await daysOf(server)).toMatchObject([{ vouchers: 1 }])
-  setUsed(server, { vouchers: limits.vouchersPerDayMax })
+  await setUsed(server, { vouchers: limits.vouchersPerDayMax })
   const body = { couponId }
   const refused = await call(server.url, '/api/coupons/mint', { body, token })
   expectRefusal(refused, 429, 'vouchers-day-full', late)

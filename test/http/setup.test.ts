@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hexOf } from '../../src/base/bytes.ts'
 import { limits } from '../../src/base/limits.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
-import { damage, runCommand } from '../support/cli.ts'
+import { runCommand } from '../support/cli.ts'
 import {
   call,
   createDefinition,
@@ -17,6 +18,7 @@ import {
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { admitByCode, sendCode, shownCode, startClosed } from '../support/closed.ts'
+import { damage, databaseOf, testOfFile } from '../support/database.ts'
 import { startRacers } from '../support/race.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
@@ -144,7 +146,7 @@ test('tries are limited by address, and the code is replaced after its thousandt
   expectRefusal(await guess('203.0.113.1', code), 429, 'rate-limited', { retry: true })
   expect((await readRows(dataDir)).setup_code).toMatchObject([{ tries: 10 }])
 
-  damage(dataDir, `UPDATE setup_code SET tries = ${limits.setupTriesMax - 1}`)
+  await damage(dataDir, `UPDATE setup_code SET tries = ${limits.setupTriesMax - 1}`)
   expectRefusal(await guess('203.0.113.2', '1'), 403, 'setup-code-wrong')
   expect((await readRows(dataDir)).setup_code).toMatchObject([{ tries: 0 }])
   await logged(server, 'setup.replaced')
@@ -210,12 +212,19 @@ test('a server killed between code and answer has let in one caller or none', as
   }
 })
 
-test('neither the log, the database nor a backup contains the code', async () => {
+testOfFile('a backup does not contain the code', async () => {
+  const { dataDir, code } = await startClosed()
+  const file = join(newDirectory(), 'backup.db')
+  expect((await runCommand(['backup', file], { dataDir })).code).toBe(0)
+  const text = readFileSync(file, 'latin1').toUpperCase()
+  expect([code, code.replaceAll('-', '')].filter((form) => text.includes(form))).toEqual([])
+})
+
+test('neither the log nor the database contains the code', async () => {
   const server = await startClosed({ env: { LOG_LEVEL: 'debug' } })
   const { dataDir, code } = server
   await sendCode(server.url, newSigner(), `${code}A`)
-  const file = join(newDirectory(), 'backup.db')
-  expect((await runCommand(['backup', file], { dataDir })).code).toBe(0)
+  const before = await databaseOf(dataDir).content()
   await admitByCode(server)
   await server.stop()
   const logged = server.output().split('\n')
@@ -223,7 +232,8 @@ test('neither the log, the database nor a backup contains the code', async () =>
   const files = readdirSync(dataDir, { recursive: true, withFileTypes: true })
   const texts = [
     ...lines,
-    readFileSync(file, 'latin1'),
+    before,
+    await databaseOf(dataDir).content(),
     ...files
       .filter((entry) => entry.isFile())
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')),
@@ -234,7 +244,7 @@ test('neither the log, the database nor a backup contains the code', async () =>
   }
 })
 
-test('a restored backup does not make a used code valid again', async () => {
+testOfFile('a restored backup does not make a used code valid again', async () => {
   const server = await startClosed()
   const { dataDir, code } = server
   const file = join(newDirectory(), 'backup.db')
@@ -248,19 +258,23 @@ test('a restored backup does not make a used code valid again', async () => {
   expectRefusal(await sendCode(restored.url, newSigner(), code), 403, 'setup-code-wrong')
 })
 
-test('a service starts with a clock that is behind, and offers the code once it is right', async () => {
-  const first = await startServer({ checkRoots: true })
-  const { dataDir } = first
-  await first.stop()
-  damage(dataDir, `UPDATE state SET newest_write = ${secondsNow() + 100_000}`)
-  const behind = await startClosed({ dataDir })
-  expect(behind.output()).toContain('management  closed: see cuponera setup')
-  await logged(behind, '"setup.unsaved","why":"clock-behind"')
-  await behind.kill()
-  damage(dataDir, 'UPDATE state SET newest_write = 1')
-  const { code } = await startClosed({ dataDir })
-  expect(code).not.toBe('')
-})
+// The clock of PostgreSQL is that of its server.
+testOfFile(
+  'a service starts with a clock that is behind, and offers the code once it is right',
+  async () => {
+    const first = await startServer({ checkRoots: true })
+    const { dataDir } = first
+    await first.stop()
+    await damage(dataDir, `UPDATE state SET newest_write = ${secondsNow() + 100_000}`)
+    const behind = await startClosed({ dataDir })
+    expect(behind.output()).toContain('management  closed: see cuponera setup')
+    await logged(behind, '"setup.unsaved","why":"clock-behind"')
+    await behind.kill()
+    await damage(dataDir, 'UPDATE state SET newest_write = 1')
+    const { code } = await startClosed({ dataDir })
+    expect(code).not.toBe('')
+  },
+)
 
 describe('on the loopback any key manages', () => {
   const headers: [string, string][] = [
@@ -465,10 +479,9 @@ describe('the merchant of the code', () => {
     const known = newSigner().pubkey
     const add = (pubkey: string) => call(server.url, '/api/merchants', { body: { pubkey }, token })
     expect((await add(known)).status).toBe(201)
-    const rows = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${limits.merchantsMax - 2})`
-    damage(
-      server.dataDir,
-      `INSERT INTO merchants ${rows} SELECT unhex(printf('%064x', i)), NULL, 0, 1, NULL FROM n`,
+    await databaseOf(server.dataDir).runEach(
+      'INSERT INTO merchants (pubkey, owner, created_at) VALUES (?, 0, 1)',
+      Array.from({ length: limits.merchantsMax - 2 }, () => [randomBytes(32)]),
     )
     expectRefusal(await add(newSigner().pubkey), 409, 'merchants-full')
     expect((await add(known)).status).toBe(200)

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { damage } from '../support/cli.ts'
 import {
   call,
   createDefinition,
@@ -10,6 +9,7 @@ import {
   openSession,
 } from '../support/client.ts'
 import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
+import { databaseOf } from '../support/database.ts'
 import { refuses } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -34,15 +34,22 @@ async function merchant() {
   }
 }
 
-/** Counts as if they had been written in that hour; the row ids follow the definitions. */
-function writeHours(couponId: string, rows: [hour: string, minted: number, claimed: number][]) {
-  for (const [hour, minted, claimed] of rows) {
-    damage(
-      server.dataDir,
-      `INSERT INTO hourly SELECT id, ${day(hour)}, ${minted}, ${claimed}
-       FROM definitions WHERE uuid = '${couponId}'`,
-    )
-  }
+/** Count as if it had been in that hour. */
+async function writeHours(
+  couponId: string,
+  rows: [hour: number, minted: number, claimed: number][],
+) {
+  const database = databaseOf(server.dataDir)
+  const [found] = await database.all<{ id: number }>(
+    'SELECT id FROM definitions WHERE uuid = ?',
+    couponId,
+  )
+  const id = found?.id ?? 0
+  const counts = rows.map(([hour, minted, claimed]) => ({
+    keys: [id, hour],
+    by: { minted, claimed },
+  }))
+  await database.count('hourly', counts)
 }
 
 const refresh = async (nonce: string) => {
@@ -84,11 +91,11 @@ describe('GET /api/coupons/stats', () => {
   test('days begin at midnight of the requested offset', async () => {
     const { stats, define } = await merchant()
     const couponId = await define()
-    writeHours(couponId, [
-      ['2026-03-01T02:00', 1, 0],
-      ['2026-03-01T03:00', 10, 1],
-      ['2026-03-02T02:00', 100, 10],
-      ['2026-03-02T03:00', 1000, 100],
+    await writeHours(couponId, [
+      [day('2026-03-01T02:00'), 1, 0],
+      [day('2026-03-01T03:00'), 10, 1],
+      [day('2026-03-02T02:00'), 100, 10],
+      [day('2026-03-02T03:00'), 1000, 100],
     ])
     const days = async (query: string) =>
       (await stats(query)).coupons.flatMap((one: Json) =>
@@ -113,12 +120,10 @@ describe('GET /api/coupons/stats', () => {
     const { stats, define } = await merchant()
     const coupons = [await define(), await define(), await define(), await define()]
     for (const couponId of coupons) {
-      damage(
-        server.dataDir,
-        `INSERT INTO hourly
-         WITH RECURSIVE d (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM d WHERE n < 364)
-         SELECT id, ${day('2025-01-01T12:00')} + n * 24, 1, 0 FROM d, definitions
-         WHERE uuid = '${couponId}'`,
+      const noons = Array.from({ length: 365 }, (_, at) => day('2025-01-01T12:00') + at * 24)
+      await writeHours(
+        couponId,
+        noons.map((hour) => [hour, 1, 0]),
       )
     }
     const range = '?from=2025-01-01&to=2025-12-31'

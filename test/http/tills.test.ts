@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { npubOf } from '../../src/nostr/keys.ts'
-import { damage } from '../support/cli.ts'
 import {
   call,
   createDefinition,
@@ -13,6 +13,7 @@ import {
   openSession,
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { databaseOf } from '../support/database.ts'
 import { refuses } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -272,15 +273,18 @@ describe('GET /api/coupons/stats/tills', () => {
   test('comes in pages, each till once', async () => {
     const shop = newSigner()
     const session = await openSession(server.url, shop)
-    damage(
-      server.dataDir,
-      `INSERT INTO tills (owner, pubkey)
-         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4)
-         SELECT x'${shop.pubkey}', randomblob(32) FROM n;
-       INSERT INTO till_hours
-         WITH RECURSIVE d (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM d WHERE n < 364)
-         SELECT id, ${Date.parse('2025-01-01T12:00Z') / 3_600_000} + n * 24, 1 FROM d, tills
-         WHERE owner = x'${shop.pubkey}'`,
+    const database = databaseOf(server.dataDir)
+    const owner = Buffer.from(shop.pubkey, 'hex')
+    await database.runEach(
+      'INSERT INTO tills (owner, pubkey) VALUES (?, ?)',
+      Array.from({ length: 4 }, () => [owner, randomBytes(32)]),
+    )
+    const tills = await database.all<{ id: number }>('SELECT id FROM tills WHERE owner = ?', owner)
+    const noon = Date.parse('2025-01-01T12:00Z') / 3_600_000
+    const noons = Array.from({ length: 365 }, (_, at) => noon + at * 24)
+    await database.count(
+      'till_hours',
+      tills.flatMap(({ id }) => noons.map((hour) => ({ keys: [id, hour], by: { claimed: 1 } }))),
     )
     const range = 'stats/tills?from=2025-01-01&to=2025-12-31'
     const first = await ask(range, session)

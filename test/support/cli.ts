@@ -1,8 +1,7 @@
-import { Database as Sqlite } from 'bun:sqlite'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, createDefinition, mintOne, newKey, newSigner, openSession } from './client.ts'
-import { newDirectory, startServer } from './server.ts'
+import { databaseEnv, newDirectory, type ServerOptions, startServer } from './server.ts'
 
 const main = join(import.meta.dir, '../../src/main.ts')
 
@@ -17,7 +16,10 @@ export async function runCommand(args: string[], options: RunOptions = {}): Prom
     env: {
       PATH: process.env.PATH,
       PORT: '0',
-      ...(options.dataDir && { DATA_DIR: options.dataDir }),
+      ...(options.dataDir && {
+        DATA_DIR: options.dataDir,
+        ...(await databaseEnv(options.dataDir)),
+      }),
       ...options.env,
     },
     stdin: 'ignore',
@@ -35,8 +37,8 @@ export async function runCommand(args: string[], options: RunOptions = {}): Prom
 export type Populated = { dataDir: string; open: string; claimed: string; refreshed: string }
 
 /** A data directory, closed clean, with vouchers in every phase; the nonces of three of them. */
-export async function createPopulated(): Promise<Populated> {
-  const server = await startServer()
+export async function createPopulated(options: ServerOptions = {}): Promise<Populated> {
+  const server = await startServer(options)
   const { url, dataDir } = server
   const token = await openSession(url, newSigner())
   const couponId = await createDefinition(url, token)
@@ -63,16 +65,6 @@ export function copyDirectory(dataDir: string): string {
   const copy = newDirectory()
   cpSync(dataDir, copy, { recursive: true })
   return copy
-}
-
-/** Change the file of a directory by hand, against every rule. */
-export function damage(dataDir: string, sql: string): void {
-  const database = new Sqlite(join(dataDir, 'cuponera.db'))
-  database.run('PRAGMA busy_timeout = 60000')
-  database.run('PRAGMA foreign_keys = OFF')
-  database.run('PRAGMA ignore_check_constraints = ON')
-  database.run(sql)
-  database.close()
 }
 
 /**

@@ -112,8 +112,8 @@ export async function readDocument(server: TestServer): Promise<Documented> {
       }
     },
     scenario(name, run) {
-      open++
       test(name, async () => {
+        open++
         await run()
         open--
       })

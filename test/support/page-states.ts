@@ -1,9 +1,59 @@
 /** States that a page leaves by itself, held or caught: a test on a busy machine may come late to them. */
+import { expect } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 
-/** A toast shows for some seconds only: the wait for it begins before the action that it answers. */
+/**
+ * A toast shows for some seconds only: the wait for it begins before the action that it answers. It is in view, it
+ * covers nothing that can be pressed, and nothing moves for it; the page itself looks as soon as it appears.
+ */
 export async function expectToast(toast: Locator, action: () => Promise<unknown>): Promise<void> {
+  const watch = await watchToasts(toast.page())
   await Promise.all([toast.waitFor(), action()])
+  const faults = await watch.evaluate((watched) => {
+    watched.observer.disconnect()
+    return watched.faults
+  })
+  expect(faults).toEqual([])
+}
+
+function watchToasts(page: Page) {
+  return page.evaluateHandle(() => {
+    const faults: string[] = []
+    let last: Element | null = null
+    /** Controls under a toast, which lets taps through. */
+    const coveredBy = ({ left, top, right, bottom }: DOMRect) => {
+      const found = new Set<string>()
+      for (let x = left + 1; x < right; x += 4) {
+        for (let y = top + 1; y < bottom; y += 4) {
+          const control = document
+            .elementFromPoint(x, y)
+            ?.closest('a[href], button, input, select, textarea, summary, label')
+          if (control) found.add(`it covers ${control.outerHTML}`)
+        }
+      }
+      return [...found]
+    }
+    const look = (toast: HTMLElement) => {
+      const box = toast.getBoundingClientRect()
+      const head = toast.closest('.top, .dialog-head')
+      const inView = box.top >= 0 && box.left >= 0 && box.right <= innerWidth
+      const whole = toast.scrollWidth <= toast.clientWidth
+      if (!inView || !whole) faults.push(`it is cut: ${toast.textContent}`)
+      faults.push(...coveredBy(box))
+      const high = head?.clientHeight
+      toast.hidden = true
+      if (head?.clientHeight !== high) faults.push(`it moves the page: ${toast.textContent}`)
+      toast.hidden = false
+    }
+    const observer = new MutationObserver(() => {
+      const toast = document.querySelector<HTMLElement>('.toast')
+      if (!toast || toast === last) return
+      last = toast
+      look(toast)
+    })
+    observer.observe(document.body, { childList: true, subtree: true })
+    return { faults, observer }
+  })
 }
 
 /** From now on a page does not look for news by itself, as in the background: only a person's tap asks. */

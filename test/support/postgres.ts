@@ -25,12 +25,18 @@ const nobody = 65534
 export type Postgres = {
   /** The directory of its Unix socket. */
   socket: string
+  /** The directory of its data. */
+  data: string
   /** The address of one of its databases: for the ordinary role that owns them, or for the superuser. */
   url(database: string, role?: 'cuponera' | 'postgres'): string
   /** Kill every process of it at once, as a power cut would. */
   kill(): Promise<void>
   /** Start it again after `kill`. */
   start(): Promise<void>
+  /** Let a standby take writes. */
+  promote(): Promise<void>
+  /** A server with the same programs, on a directory that `fill` makes. It ends before this one. */
+  beside(settings: Record<string, string>, fill: (data: string) => Promise<void>): Promise<Postgres>
   stop(): Promise<void>
 }
 
@@ -74,35 +80,65 @@ const settings = {
 export async function startPostgres(extra: Record<string, string> = {}): Promise<Postgres | null> {
   const packaged = findPostgres()
   if (packaged === null) return null
-  // The memory file system, so that a test waits for no disk.
-  const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
-  const home = mkdtempSync(join(parent, 'cuponera-pg-'))
+  const home = newHome()
   const programs = join(home, 'programs', 'native')
   mkdirSync(dirname(programs))
   cpSync(packaged, programs, { recursive: true, verbatimSymlinks: true })
   linkLibraries(programs)
+  // The mask of this process may be that of the service, for files of its user alone.
+  chmodSync(dirname(programs), 0o755)
+  return startServer({ home, programs, extra }, async (data) => {
+    const [program = '', ...args] = asUser(
+      join(programs, 'bin', 'initdb'),
+      ...['-D', data, '-U', 'postgres', '--auth-local=trust', '--auth-host=scram-sha-256'],
+      ...['--encoding=UTF8', '--locale=C', '--no-sync'],
+    )
+    const made = spawnSync(program, args, { encoding: 'utf8' })
+    if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`)
+  })
+}
+
+function newHome(): string {
+  // The memory file system, so that a test waits for no disk.
+  const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+  const home = mkdtempSync(join(parent, 'cuponera-pg-'))
+  chmodSync(home, 0o755)
+  return home
+}
+
+const root = process.getuid?.() === 0
+
+/** A command as the user that PostgreSQL runs as. */
+function asUser(...command: string[]): string[] {
+  if (!root) return command
+  return ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', ...command]
+}
+
+/** Processes that a process started. None where this machine does not tell. */
+function childrenOf(pid = 0): number[] {
+  const list = `/proc/${pid}/task/${pid}/children`
+  return existsSync(list) ? readFileSync(list, 'utf8').split(' ').map(Number).filter(Boolean) : []
+}
+
+type Parts = { home: string; programs: string; extra: Record<string, string> }
+
+/** Start a server on the directory that `fill` makes. */
+async function startServer(
+  { home, programs, extra }: Parts,
+  fill: (data: string) => Promise<void>,
+): Promise<Postgres> {
   const data = join(home, 'data')
   mkdirSync(data)
   chmodSync(data, 0o700)
-  // The mask of this process may be that of the service, for files of its user alone.
-  for (const path of [home, dirname(programs)]) chmodSync(path, 0o755)
-  const root = process.getuid?.() === 0
   if (root) for (const path of [home, data]) chownSync(path, nobody, nobody)
-  const asUser = root ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'] : []
-  const run = (program: string, ...args: string[]): string[] => [
-    ...asUser,
-    join(programs, 'bin', program),
-    ...args,
-  ]
-  const [first = '', ...rest] = run(
-    'initdb',
-    ...['-D', data, '-U', 'postgres', '--auth-local=trust', '--auth-host=scram-sha-256'],
-    ...['--encoding=UTF8', '--locale=C', '--no-sync'],
-  )
-  const made = spawnSync(first, rest, { encoding: 'utf8' })
-  if (made.status !== 0) {
+  const run = (program: string, ...args: string[]) =>
+    asUser(join(programs, 'bin', program), ...args)
+  try {
+    await fill(data)
+    if (root) spawnSync('chown', ['-R', `${nobody}:${nobody}`, data])
+  } catch (cause) {
     rmSync(home, { recursive: true, force: true })
-    throw new Error(`initdb: ${made.stderr}`)
+    throw cause
   }
   let server: ReturnType<typeof spawn> | null = null
   const start = async () => {
@@ -125,16 +161,37 @@ export async function startPostgres(extra: Record<string, string> = {}): Promise
     server = null
     if (ended === null || ended.exitCode !== null) return
     const closed = new Promise((resolve) => ended.once('exit', resolve))
+    const others = signal === 'SIGKILL' ? childrenOf(ended.pid) : []
     ended.kill(signal)
+    // They would end by themselves a little later, and might still send an answer.
+    for (const pid of others) {
+      try {
+        process.kill(pid, signal)
+      } catch (cause) {
+        if ((cause as NodeJS.ErrnoException).code !== 'ESRCH') throw cause
+      }
+    }
     await closed
   }
-  await start()
+  try {
+    await start()
+  } catch (cause) {
+    await end('SIGKILL')
+    throw cause
+  }
   return {
     socket: home,
+    data,
     url: (database, role = 'cuponera') =>
       `postgres://${role}@/${database}?host=${encodeURIComponent(home)}`,
     kill: () => end('SIGKILL'),
     start,
+    async promote() {
+      const [program = '', ...args] = run('pg_ctl', 'promote', '-D', data)
+      const promoted = spawnSync(program, args, { encoding: 'utf8' })
+      if (promoted.status !== 0) throw new Error(`pg_ctl promote: ${promoted.stderr}`)
+    },
+    beside: (more, other) => startServer({ home: newHome(), programs, extra: more }, other),
     async stop() {
       // Immediate shutdown: nothing of it is kept.
       await end('SIGQUIT')

@@ -1,9 +1,7 @@
-import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
-import { join } from 'node:path'
-import { Connection } from '../../src/db/postgres/connection.ts'
 import type { Answer } from './client.ts'
-import { databaseUrlOf, type TestServer } from './server.ts'
+import { databaseOf } from './database.ts'
+import type { TestServer } from './server.ts'
 
 /** The details of a refusal besides its status and code. */
 export type Expected = {
@@ -19,51 +17,16 @@ export type Expected = {
  * Every row of a server's database, by table; without the replay guard, the engine's own notes, and
  * the outbox, whose rows change while relays are given what waits.
  */
-export async function readRows(dataDir: string): Promise<Record<string, unknown[]>> {
-  const url = databaseUrlOf(dataDir)
-  return url === null ? readFileRows(dataDir) : readServerRows(url)
+export async function readRows(dataDir: string): Promise<Record<string, Row[]>> {
+  const rows = await databaseOf(dataDir).rows(unread)
+  const { counter_changes: changes } = rows
+  if (changes) rows.counter_changes = changes.filter(({ counter }) => counter !== 'outbox_load')
+  return rows
 }
 
-const unread = ['proofs', 'state', 'outbox', 'outbox_load', 'deliveries']
+type Row = Record<string, unknown>
 
-function readFileRows(dataDir: string): Record<string, unknown[]> {
-  const file = new Database(join(dataDir, 'cuponera.db'), { readonly: true })
-  try {
-    const tables = file
-      .query<{ name: string }, []>(
-        `SELECT name FROM sqlite_schema
-         WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY name`,
-      )
-      .all()
-      .filter(({ name }) => !unread.includes(name))
-    return Object.fromEntries(
-      tables.map(({ name }) => [name, file.query(`SELECT * FROM ${name}`).all()]),
-    )
-  } finally {
-    file.close()
-  }
-}
-
-/** The same of a database of PostgreSQL, without what the engine keeps about its own work. */
-async function readServerRows(url: string): Promise<Record<string, unknown[]>> {
-  const connection = await Connection.open({ connectionString: url }, 10_000, () => undefined)
-  try {
-    const tables = await connection.send(
-      `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`,
-      [],
-    )
-    const content: Record<string, unknown[]> = {}
-    for (const name of tables.rows.map((row) => String(row.name))) {
-      if ([...unread, 'commits'].includes(name)) continue
-      const { rows } = await connection.send(`SELECT * FROM ${name}`, [])
-      content[name] =
-        name === 'counter_changes' ? rows.filter(({ counter }) => counter !== 'outbox_load') : rows
-    }
-    return content
-  } finally {
-    await connection.end()
-  }
-}
+const unread = ['proofs', 'state', 'outbox', 'outbox_load', 'deliveries', 'commits']
 
 /** Check a refusal as a whole: status, the exact fields of its body, and the headers that go with it. */
 export function expectRefusal(

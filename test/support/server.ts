@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Connection, StatementFailed } from '../../src/db/postgres/connection.ts'
+import { databaseUrlOf } from './database.ts'
 
 const project = join(import.meta.dir, '../..')
 
@@ -54,7 +55,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       PORT: '0',
       DATA_DIR: dataDir,
       LOG_FORMAT: 'json',
-      ...(await databaseOf(dataDir)),
+      ...(await databaseEnv(dataDir)),
       ...options.env,
     },
     stdout: 'pipe',
@@ -97,16 +98,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   return server
 }
 
-/** With TEST_POSTGRES, the address of a server, each data directory has a database of its own there. Else null. */
-export function databaseUrlOf(dataDir: string): string | null {
-  const address = process.env.TEST_POSTGRES
-  if (address === undefined) return null
-  const digest = new Bun.CryptoHasher('sha256').update(dataDir).digest('hex')
-  return address.replace('/postgres?', `/t_${digest.slice(0, 16)}?`)
-}
-
-/** Make the database of a data directory where it has one. */
-async function databaseOf(dataDir: string): Promise<{ DATABASE_URL?: string }> {
+/** The setting of a service that has its database on PostgreSQL. The first one of a data directory makes it. */
+export async function databaseEnv(dataDir: string): Promise<{ DATABASE_URL?: string }> {
   const url = databaseUrlOf(dataDir)
   if (url === null) return {}
   try {

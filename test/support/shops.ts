@@ -1,4 +1,3 @@
-import { Database } from 'bun:sqlite'
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -9,6 +8,7 @@ import { npubOf } from '../../src/nostr/keys.ts'
 import { shopCertificate } from './certificates.ts'
 import { call, type Json, newSigner } from './client.ts'
 import { secondsNow } from './clock.ts'
+import { databaseOf } from './database.ts'
 import { newDirectory, startServer, type TestServer } from './server.ts'
 
 /** A TLS door on 127.0.0.1 in front of a server that may be killed and come back elsewhere. */
@@ -110,15 +110,12 @@ export async function runShop(
 }
 
 /** Give a key a name, as the operator would. */
-export function addAccount(dataDir: string, name: string, pubkey: string): void {
-  const file = new Database(join(dataDir, 'cuponera.db'))
-  file.run('PRAGMA busy_timeout = 5000')
+export async function addAccount(dataDir: string, name: string, pubkey: string): Promise<void> {
   const key = Buffer.from(pubkey, 'hex')
-  file.run(
+  await databaseOf(dataDir).run(
     'INSERT INTO accounts (uuid, name, pubkey, created_by, created_at) VALUES (?, ?, ?, ?, ?)',
-    [crypto.randomUUID(), name, key, key, secondsNow()],
+    ...[crypto.randomUUID(), name, key, key, secondsNow()],
   )
-  file.close()
 }
 
 /** A holder who can open what was sealed for him. */

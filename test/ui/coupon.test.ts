@@ -14,6 +14,7 @@ import {
   openSession,
   sha256Hex,
 } from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
 import { createEvent } from '../support/events.ts'
 import { heroSizes } from '../support/hero.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
@@ -382,6 +383,24 @@ test('every final state of a coupon has its own text', async () => {
   }
 })
 
+test('a coupon that only the clock of an offline phone ends keeps its code, with the doubt beside it', async () => {
+  const expiresAt = secondsNow() + 3600
+  const id = await createDefinition(server.url, token, { name: 'Té', expiresAt })
+  const { page } = await open(`/c#${await mint(server.url, id)}`)
+  await page.getByText('Está en tus cupones').waitFor()
+  await page.route('**/api/**', (route) => route.abort())
+  await page.clock.setFixedTime((expiresAt + 60) * 1000)
+  await page.reload()
+  await page.getByText('Según el reloj de este equipo, venció').waitFor()
+  await page.getByRole('img', { name: 'QR de Té' }).waitFor()
+  await checkPage(page, 'coupon-overdue')
+  await button(page, 'Quitar de este equipo').click()
+  await page.getByText('Puede que todavía valga').waitFor()
+  await button(page, 'Cancelar').click()
+  await button(page, 'Volver a mis cupones').click()
+  await page.getByText('¿Vencido?').waitFor()
+})
+
 test('kept coupons are refreshed from the service, open without a connection, and can be removed', async () => {
   const nonce = await mint()
   const { page, context } = await open(`/c#${nonce}`, { worker: true })
@@ -512,7 +531,7 @@ test('a device that stores nothing keeps no coupon, and says so when asked', asy
 
 test('a coupon sent to a name of this service is in its inbox, and this copy is worth nothing', async () => {
   const holder = newHolder('juana')
-  addAccount(server.dataDir, holder.name, holder.signer.pubkey)
+  await addAccount(server.dataDir, holder.name, holder.signer.pubkey)
   const nonce = await mint()
   const { page, complaints } = await open(`/c#${nonce}`)
   await button(page, 'Enviarlo a una dirección').click()

@@ -4,9 +4,11 @@ import type { Locator, Page, Route } from 'playwright-core'
 import { encodeQR } from 'qr'
 import { limits } from '../../src/base/limits.ts'
 import { closeBrowser } from '../support/browser.ts'
+import { secondsNow } from '../support/clock.ts'
 import { next } from '../support/merchant-page.ts'
+import { expectNoOverflow } from '../support/page-checks.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
-import { nextFrame } from '../support/page-states.ts'
+import { expectToast, nextFrame } from '../support/page-states.ts'
 import {
   closePanels,
   type FarHost,
@@ -47,6 +49,28 @@ async function save(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Entregar uno' }).waitFor()
 }
 
+test('the list of coupons keeps its words readable in letters that are twice as large', async () => {
+  const { open, createCoupon } = await signIn(server)
+  // Three days from the end, as a pill shows it.
+  await createCoupon({ expiresAt: secondsNow() + 3 * 24 * 3600, maxUses: 40 })
+  const { page } = await open('#/coupons')
+  const words = page.locator('.tile > .grow')
+  await words.waitFor()
+  const widthOf = () => words.evaluate((one) => one.getBoundingClientRect().width)
+  const linesOf = () =>
+    page
+      .locator('.tile .badge')
+      .evaluateAll((pills) => pills.map((one) => one.getBoundingClientRect().height))
+  // One line, beside the amount, on the smallest phones.
+  for (const width of [320, 360]) {
+    await page.setViewportSize({ width, height: 800 })
+    for (const height of await linesOf()) expect(height).toBeLessThan(30)
+  }
+  await page.evaluate(() => document.documentElement.style.setProperty('font-size', '200%'))
+  expect(await widthOf()).toBeGreaterThan(200)
+  await expectNoOverflow(page)
+})
+
 test('a coupon is created in three steps, with a preview that grows', async () => {
   const { open } = await signIn(server)
   const { page, press, heading } = await open()
@@ -77,7 +101,8 @@ test('an edit explains that issued vouchers do not change', async () => {
   await checkEveryWidth(page, 'panel-edit')
   await next(page)
   await page.getByLabel('Nombre del cupón').fill('Café para dos')
-  await press('Guardar los cambios')
+  await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight))
+  await expectToast(page.getByText('Guardado.'), () => press('Guardar los cambios'))
   await heading('Café para dos')
 })
 
@@ -90,18 +115,23 @@ test('archiving asks first, and can be undone', async () => {
   await dialog().getByRole('button', { name: 'Archivar' }).click()
   await page.getByText('Ya no se emite').waitFor()
   await checkPage(page, 'panel-archived')
-  await press('Volver a activar')
+  await expectToast(page.getByText('Activo de nuevo.'), () => press('Volver a activar'))
   await page.getByRole('button', { name: 'Entregar uno' }).waitFor()
 })
 
-test('deleting a coupon with vouchers explains that it is archived', async () => {
-  const { page, press, dialog } = await openCoupon(server, { issued: 1 })
+test('a coupon with vouchers cannot be deleted, and says so before: also when the first is issued meanwhile', async () => {
+  const { page, press, dialog, id, issue, stored } = await openCoupon(server)
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await press('Borrar')
-  await page.getByText('en vez de borrarse, se archiva').waitFor()
+  await dialog().getByRole('button', { name: 'Borrar' }).waitFor()
+  await issue(id)
+  await dialog().getByText('Sus canjes quedan en tus registros').waitFor()
+  expect(await page.getByRole('button', { name: 'Borrar' }).count()).toBe(0)
+  await page.getByText('no se puede borrar: archivalo').waitFor()
   await checkPage(page, 'panel-delete')
-  await press('Cancelar')
-  await dialog().waitFor({ state: 'detached' })
+  await dialog().getByRole('button', { name: 'Archivar' }).click()
+  await page.getByText('Ya no se emite').waitFor()
+  expect((await stored()).archivedAt).toBeNumber()
 })
 
 test('the chart of a coupon can be read as a table', async () => {
@@ -295,7 +325,7 @@ test('an unreachable service is not reported as a problem of the picture', async
 })
 
 test('the focus of a dialog starts at its field, its way back or its title, and returns where it was', async () => {
-  const { page, dialog } = await openCoupon(server, { issued: 1 })
+  const { page, dialog } = await openCoupon(server)
   const focus = page.locator(':focus')
   const pressEscape = () => page.keyboard.press('Escape')
   const ask = async (name: string, begins: Locator, leave = pressEscape) => {
@@ -306,12 +336,12 @@ test('the focus of a dialog starts at its field, its way back or its title, and 
     await leave()
     await asks.and(focus).waitFor()
   }
-  await ask('Entregar uno', page.getByRole('heading', { name: 'Entregá el cupón' }), () =>
-    page.getByRole('button', { name: 'Listo, ya lo tiene' }).click(),
-  )
-  await ask('Emitir varios', page.getByLabel('¿Cuántos?'))
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await ask('Archivar', page.getByRole('button', { name: 'Archivar' }))
   await ask('Borrar', page.getByRole('button', { name: 'Cancelar' }))
   await ask('Anular todos', page.getByLabel('Para confirmar'))
+  await ask('Emitir varios', page.getByLabel('¿Cuántos?'))
+  await ask('Entregar uno', page.getByRole('heading', { name: 'Entregá el cupón' }), () =>
+    page.getByRole('button', { name: 'Listo, ya lo tiene' }).click(),
+  )
 })

@@ -6,6 +6,7 @@ import { npubOf } from '../../src/nostr/keys.ts'
 import { closeBrowser, shownQr, showToCamera, visit } from '../support/browser.ts'
 import { call, newSigner } from '../support/client.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
+import { expectToast } from '../support/page-states.ts'
 import {
   closePanels,
   type FarHost,
@@ -63,7 +64,7 @@ test('a till is authorised by a photo of its QR', async () => {
   await page.keyboard.press('Enter')
   await shown.waitFor()
   await checkPage(page, 'panel-till-read')
-  await press('Autorizar')
+  await expectToast(page.getByText('Autorizada: ya puede'), () => press('Autorizar'))
   await page.getByText('Sin nombre', { exact: true }).waitFor()
   await press(/^Quitar la caja/)
   await dialog().getByRole('button', { name: 'Quitar' }).click()

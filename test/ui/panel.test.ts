@@ -4,7 +4,7 @@ import { closeBrowser } from '../support/browser.ts'
 import { call } from '../support/client.ts'
 import { makeKey } from '../support/merchant-page.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
-import { expectToast } from '../support/page-states.ts'
+import { expectToast, stopClock } from '../support/page-states.ts'
 import { closePanels, openPanel, openWithKey, signIn } from '../support/panel-page.ts'
 import { pngOf } from '../support/pictures.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
@@ -171,6 +171,26 @@ test('the page switches to English at once', async () => {
   await checkEveryWidth(page, 'panel-coupons-english')
   await press('Pasar a español')
   await heading('Cupones')
+})
+
+test('the banner goes within two seconds of the return of the service', async () => {
+  const { page } = await openWithKey(server)
+  await stopClock(page)
+  await page.route('**/api/**', (route) => route.abort())
+  await page.reload()
+  // The stream lengthens its pauses; a request behind its own fails after it.
+  for (let second = 0; second < 20; second++) {
+    await page.clock.runFor(1000)
+    await page.evaluate(() => fetch('/api/coupons/manager').catch(() => null))
+  }
+  const banner = page.getByText('Sin conexión con el servicio')
+  await banner.waitFor()
+  await page.unrouteAll()
+  await page.clock.runFor(2000)
+  await banner.waitFor({ state: 'detached' })
+  // The page loads what it lacks.
+  await page.clock.resume()
+  await page.getByRole('heading', { name: 'Primeros pasos' }).waitFor()
 })
 
 test('signing out leaves nothing but the encrypted key', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { encodeQR } from 'qr'
+import { typedGroups } from '../../src/client/typed-code.ts'
 import type { Signer } from '../../src/nostr/event.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import {
@@ -24,7 +25,7 @@ import { secondsNow } from '../support/clock.ts'
 import { heroSizes } from '../support/hero.ts'
 import { expectAccessible } from '../support/page-checks.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
-import { lookOnlyWhenAsked, stopClock } from '../support/page-states.ts'
+import { expectToast, lookOnlyWhenAsked, stopClock } from '../support/page-states.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { closePages, openPage, startShop, tillOf } from '../support/shop-pages.ts'
 import { until } from '../support/until.ts'
@@ -140,6 +141,31 @@ test('a QR that is no coupon is reported, and the camera goes on', async () => {
   await checkPage(page, 'till-camera')
   await page.getByRole('button', { name: 'Cerrar cámara' }).click()
   await page.getByLabel('Código del cupón').waitFor()
+})
+
+test('a copied code is pasted by a button, which says why where nothing is pasted', async () => {
+  const { page, context } = await openTill()
+  const paste = page.getByRole('button', { name: 'Pegar' })
+  const copy = async (text: string) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.evaluate((copied) => navigator.clipboard.writeText(copied), text)
+  }
+  await paste.click()
+  await page.getByText('El navegador no dejó pegar').waitFor()
+  await copy(' ')
+  await paste.click()
+  await page.getByText('No hay ningún texto copiado').waitFor()
+  const typed = typedGroups(await mint())?.join(' ') ?? ''
+  await copy(typed.toLowerCase().slice(0, -2))
+  await paste.click()
+  await page.getByText('le faltan 2 caracteres').waitFor()
+  await checkPage(page, 'till-paste')
+  await copy(`${typed}\n`)
+  await paste.click()
+  await redeem(page).waitFor()
+  const without = await openTill(server.url, { before: 'delete Clipboard.prototype.readText;' })
+  await without.page.getByRole('button', { name: 'Ver cupón' }).waitFor()
+  expect(await without.page.getByRole('button', { name: 'Pegar' }).count()).toBe(0)
 })
 
 test('a keyboard scanner is read with the focus anywhere, and presses no button', async () => {
@@ -475,11 +501,13 @@ test('the shop of a till is changed in its settings, by typing or by a QR', asyn
   await dialog.getByText('Ahí no hay la clave de un comercio').waitFor()
   await checkEveryWidth(page, 'till-add-shop')
   const address = `${server.url}/caja#comercio=${npubOf(other.pubkey)}`
-  await dialog.locator('input[type=file]').setInputFiles({
-    name: 'foto.gif',
-    mimeType: 'image/gif',
-    buffer: Buffer.from(encodeQR(address, 'gif', { scale: 6 })),
-  })
+  await expectToast(page.getByText('Listo: esta caja canjea'), () =>
+    dialog.locator('input[type=file]').setInputFiles({
+      name: 'foto.gif',
+      mimeType: 'image/gif',
+      buffer: Buffer.from(encodeQR(address, 'gif', { scale: 6 })),
+    }),
+  )
   await dialog.waitFor({ state: 'detached' })
   await checkPage(page, 'till-shop-settings')
   await page.getByRole('button', { name: 'Canjear' }).click()

@@ -6,6 +6,7 @@ import { call, newKey } from '../support/client.ts'
 import { makeKey, next } from '../support/merchant-page.ts'
 import { expectNoOverflow } from '../support/page-checks.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
+import { expectToast } from '../support/page-states.ts'
 import { pagesOf } from '../support/pdf.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -144,7 +145,9 @@ test('a coupon without vouchers is deleted', async () => {
   await page.getByRole('tab', { name: 'Administrar' }).click()
   await press('Borrar')
   await page.getByText('Nunca se emitió ninguno').waitFor()
-  await page.getByRole('dialog').getByRole('button', { name: 'Borrar' }).click()
+  await expectToast(page.getByText('Borrado.'), () =>
+    page.getByRole('dialog').getByRole('button', { name: 'Borrar' }).click(),
+  )
   await page.getByText(`${cases.length - 1} cupones`).waitFor()
   expect(await page.locator('.tile-name').allTextContents()).not.toContain(name)
 })

@@ -188,6 +188,21 @@ test.each([
   expect(states.at(-1)).toMatchObject({ step: 'refused', code, message: 'No.' })
 })
 
+test('a take keeps its key when a signature is refused: an answer may have been lost before', async () => {
+  const texts = new Map<string, string>()
+  const lost: Answer = { status: 0, body: {}, retryAfter: null }
+  // A browser sent the second attempt twice; then the clock of the device went wrong.
+  const answers = [lost, answered('auth-replay', 401), answered('auth-expired', 401)]
+  const late = newPage(texts, answers)
+  await late.taker.take(id)
+  expect(late.states.at(-1)).toMatchObject({ step: 'refused', code: 'auth-expired' })
+  const next = newPage(texts, [given])
+  await next.taker.take(id)
+  expect(next.states.at(-1)).toMatchObject({ step: 'taken', held: { nonce } })
+  const keys = [...late.keys, ...next.keys]
+  expect([keys.length, new Set(keys).size]).toEqual([4, 1])
+})
+
 test('a take waits for its turn when many ask at once', async () => {
   const { taker, states } = newPage(new Map(), [answered('rate-limited', 429, 2), given])
   await taker.take(id)

@@ -92,10 +92,9 @@ function newTill(
     nowMs: () => clock.ms,
     shops: () => shops,
     manager: () => manager,
-    nameOf: ({ name }) => name,
     alone,
     onChange: (state) => seen.push(state),
-    onLate: (name, outcome) => late.push([name, outcome]),
+    onLate: ({ name }, outcome) => late.push([name, outcome]),
   })
   return { redeemer, asked, seen, late, pending, store, clock }
 }
@@ -173,7 +172,7 @@ test('lost answers are requested again with the same key, and shown as unconfirm
 test('a reload finds the open redemption and finishes it with its key', async () => {
   const store = newStore()
   // The page went away while the request was out.
-  newTill([], store).pending.open(nonce, terms.name)
+  newTill([], store).pending.open(nonce, terms)
   const second = newTill([success], store)
   const [open] = second.pending.all()
   expect(open).toMatchObject({ nonce, name: terms.name, startedAt: now })
@@ -214,7 +213,7 @@ test('an answer that arrives after its coupon left the screen is reported', asyn
 test('scanning a coupon with an open redemption settles it with the same key, not in green', async () => {
   const store = newStore()
   const { pending } = newTill([], store)
-  const { key } = pending.open(nonce, terms.name)
+  const { key } = pending.open(nonce, terms)
   const { redeemer, asked } = newTill([success], store)
   await redeemer.look(nonce)
   expect(asked).toMatchObject([{ path: '/api/coupons/claim', key }])
@@ -252,19 +251,19 @@ test('a late answer that redeemed nothing is not kept', async () => {
 
 test('answered entries give way to those without an answer', () => {
   const { pending } = newTill([])
-  pending.open('first', '')
+  pending.open('first', { name: '' })
   for (let at = 1; at < 50; at++) {
-    pending.open(`code-${at}`, '')
+    pending.open(`code-${at}`, { name: '' })
     pending.markAnswered(`code-${at}`, pending.find(`code-${at}`)!.key)
   }
-  for (let at = 50; at < 99; at++) pending.open(`code-${at}`, '')
+  for (let at = 50; at < 99; at++) pending.open(`code-${at}`, { name: '' })
   expect(pending.all()).toHaveLength(50)
   expect(pending.find('first')).not.toBeNull()
 })
 
 test('an answer closes the entry of its own key only', () => {
   const { pending } = newTill([])
-  const { key } = pending.open(nonce, '')
+  const { key } = pending.open(nonce, { name: '' })
   pending.close(nonce, `${key}-before`)
   pending.markAnswered(nonce, `${key}-before`)
   expect(pending.all()).toMatchObject([{ nonce, key }])
@@ -295,7 +294,7 @@ test.each(['look', 'settle', 'redeem'] as const)(
     const { redeemer, pending } = newTill(step === 'redeem' ? [minted] : [], store)
     if (step === 'redeem') await redeemer.look(nonce)
     // Another page opened it.
-    const open = newTill([], store).pending.open(nonce, terms.name)
+    const open = newTill([], store).pending.open(nonce, terms)
     const out =
       step === 'settle'
         ? redeemer.settle(open)
@@ -380,7 +379,7 @@ test('a redemption that a page put aside is settled by a second page, before its
 
 test('a second page takes a redemption over from one that is gone', async () => {
   const [store, alone] = [newStore(), newLocks()]
-  const open = newTill([], store).pending.open(nonce, terms.name)
+  const open = newTill([], store).pending.open(nonce, terms)
   const second = newTill([success], store, null, [terms.npub], alone)
   await second.redeemer.look(nonce)
   expect(second.asked[0]?.key).toBe(open.key)
@@ -404,7 +403,7 @@ test('a second page goes on when the first is gone, unless it has a coupon on it
   const gone = Promise.withResolvers<void>()
   const wait: Alone = (code, when, work) => gone.promise.then(() => unlocked(code, when, work))
   const store = newStore()
-  const open = newTill([], store).pending.open(nonce, terms.name)
+  const open = newTill([], store).pending.open(nonce, terms)
   const free = newTill([success], store, null, [terms.npub], wait)
   const busy = newTill([ok({ status: 'minted', nonce: other })], store, null, [terms.npub], wait)
   await busy.redeemer.look(other)
@@ -422,7 +421,7 @@ test.each([
 ])('a second page %s leaves the redemption for a tap', async (_, passed) => {
   const gone = Promise.withResolvers<void>()
   const store = newStore()
-  const open = newTill([], store).pending.open(nonce, terms.name)
+  const open = newTill([], store).pending.open(nonce, terms)
   const late = newTill([success], store, null, [terms.npub], (code, when, work) =>
     gone.promise.then(() => unlocked(code, when, work)),
   )
@@ -554,7 +553,7 @@ test('every request of a redemption names the shop, also a retry after a reload'
 
 test('an open redemption of an older page is requested as that page did', async () => {
   const store = newStore()
-  newTill([], store).pending.open(nonce, terms.name)
+  newTill([], store).pending.open(nonce, terms)
   const { redeemer, asked, pending } = newTill([success], store)
   await redeemer.settle(pending.all()[0]!)
   expect(asked[0]?.body).toEqual({ nonce })
@@ -712,7 +711,7 @@ test('a lost swap is finished automatically with its key, also by a later page',
   await first.taker.take(nonce, terms.name)
   expect(new Set(first.asked.map(({ key }) => key)).size).toBe(1)
 
-  const { key } = first.pending.open(nonce, terms.name)
+  const { key } = first.pending.open(nonce, terms)
   const second = newTaker([lost, { ...successor, status: 200 }], store)
   await Promise.all([...second.taker.resume(), second.taker.take(nonce, terms.name)])
   expect(second.asked.map((one) => one.key)).toEqual([key, key])
@@ -788,7 +787,7 @@ test('a coupon that expired since its last answer makes room', () => {
 
 test.each([
   ['before its end', 'minted', now + 1, 0, 'minted'],
-  ['at its end', 'minted', now, -10, 'expired'],
+  ['at its end by the clock alone', 'minted', now, -10, 'overdue'],
   ['on a clock that was ahead when the service called it good', 'minted', now - 900, 0, 'minted'],
   ['without an end', 'minted', null, 0, 'minted'],
   ['redeemed', 'claimed', now - 900, -1000, 'claimed'],

@@ -256,7 +256,6 @@ function newTill(answers: object[], store = new Map<string, string>()) {
     nowMs: () => 0,
     shops: () => [answered.npub],
     manager: () => null,
-    nameOf: ({ name }) => name,
     alone: async (_nonce, _when, work) => {
       await work()
       return true

@@ -88,9 +88,16 @@ const discounts: [Benefit, ReturnType<typeof ars> | typeof usd | null, number | 
   [{ type: 'multibuy', buyQty: 2, payQty: 1 }, ars(1000), null],
 ]
 
-test.each(discounts)('the discount of %j on %j is %p', (benefit, purchase, amount) => {
-  expect(table.discountOf(benefit, purchase)?.amount ?? null).toBe(amount)
-})
+test.each(discounts)(
+  'the export of %j with the purchase %j has the discount %p',
+  (benefit, purchase, amount) => {
+    const { purchase: _, ...unnamed } = redemption
+    const row = { ...unnamed, benefit, ...(purchase && { purchase }) }
+    const [, cells = []] = table.redemptionTable([row])
+    const shown = amount === null ? null : { value: amount, places: 2 }
+    expect(cells.slice(6, 8)).toEqual([shown, amount === null ? null : 'ARS'])
+  },
+)
 
 test('the export of issued vouchers has time, status, recipient, batch and issuer', () => {
   const batch = '01a1fe7c-2d93-7a01-8f4e-5b1f0c7d9e21'

@@ -232,12 +232,14 @@ test('a claim whose session has ended is sent once more, and a barred coupon is 
   session.signOut()
 })
 
-test('a name that the panel made stands in the lists in the language of the till', async () => {
+test('a name that the panel made stands in the lists in the language that is chosen later', async () => {
+  const { chooseLanguage } = await import('../../src/ui/browser/language.ts')
+  const { shownName } = await import('../../src/ui/words/benefit-text.ts')
+  const english = '25% off everything you buy'
   const made = (status: string) => async () => {
     const told = await answer(status)().json()
-    return Response.json({ ...told, name: '25% off everything you buy' })
+    return Response.json({ ...told, name: english })
   }
-  const name = '25 % de descuento en toda tu compra'
   await film('shown', made('minted'))
   page.state.answer = () => Promise.reject(new TypeError('down'))
   till.redeem()
@@ -245,11 +247,28 @@ test('a name that the panel made stands in the lists in the language of the till
   till.leave()
   await until('the open redemption', () => till.unsettled.peek().length === 1)
   const [open] = till.unsettled.peek()
-  expect(open?.name).toBe(name)
+  const coupon = { type: 'percent', percent: 25 } as const
+  expect(open).toMatchObject({ name: english, coupon })
   page.state.answer = made('success')
   if (open) till.settle(open)
   await reach('done')
-  expect(till.recent.peek()[0]?.name).toBe(name)
+  // Another page reads the stored list.
+  page.changed('cuponera:till:recent')
+  const [last] = till.recent.peek()
+  expect(last).toMatchObject({ name: english, coupon })
+  const names = (['es', 'en'] as const).map((spoken) => {
+    chooseLanguage(spoken)
+    return last && shownName(last.name, last.coupon)
+  })
+  expect(names).toEqual(['25 % de descuento en toda tu compra', english])
+  chooseLanguage('es')
+})
+
+test('an entry of another build is left out of the recent ones, or keeps its name', () => {
+  const old = { outcome: 'success', name: 'Medialuna', at: 1 }
+  page.texts.set('cuponera:till:recent', JSON.stringify([old, { ...old, coupon: 'x' }, 7]))
+  page.changed('cuponera:till:recent')
+  expect(till.recent.peek()).toEqual([old] as never)
 })
 
 test('a shop that another page of this device added or removed counts here, too', async () => {

@@ -11,8 +11,8 @@ import {
   newUid,
   tapQuery,
 } from '../support/cards.ts'
-import { damage } from '../support/cli.ts'
 import { call } from '../support/client.ts'
+import { damage } from '../support/database.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 const storeKey = Buffer.alloc(32, 5)
@@ -81,7 +81,7 @@ describe('a code that the writer chose', () => {
     const uid = newUid()
     await initCard(uid)
     const mac = Buffer.from(codeMac(storeKey, '1234')).toString('hex')
-    damage(
+    await damage(
       server.dataDir,
       `DELETE FROM card_codes WHERE card_id = (SELECT id FROM cards WHERE cid = x'${uid}');
        INSERT INTO card_codes (mac, card_id, chosen, created_at)

@@ -1,8 +1,6 @@
 /** Holders: POST /card, their queries, and their changes. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import {
   buildCardActivationEvent,
   buildCardConfigEvent,
@@ -30,9 +28,9 @@ import {
   newUid,
   scanPath,
 } from '../support/cards.ts'
-import { damage } from '../support/cli.ts'
 import { type Answer, call, newSigner, verifyEvent } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { databaseOf } from '../support/database.ts'
 import { cardActivation } from '../support/published-events.ts'
 import { startRacers } from '../support/race.ts'
 import { readRows } from '../support/refusals.ts'
@@ -110,8 +108,7 @@ describe('POST /card', () => {
     const { otc } = await initCard(server, newUid())
     const delegation = delegationOf(holder)
     expect((await activateCard(server, holder, otc, delegation)).status).toBe(201)
-    const files = ['cuponera.db', 'cuponera.db-wal']
-    const disk = files.map((name) => readFileSync(join(server.dataDir, name), 'latin1')).join()
+    const disk = await databaseOf(server.dataDir).content()
     const { conditions, token } = delegation
     const bytes = Buffer.from(token, 'hex').toString('latin1')
     const written = [disk, server.output()].join()
@@ -272,12 +269,12 @@ describe('a query of a holder', () => {
     const uid = newUid()
     const { otc } = await initCard(server, uid)
     const load = (rows: number) =>
-      damage(server.dataDir, `UPDATE request_load SET rows = rows + ${rows}`)
-    load(limits.requestsOfStrangersMax)
+      databaseOf(server.dataDir).count('request_load', [{ keys: [1], by: { rows } }])
+    await load(limits.requestsOfStrangersMax)
     await refuses(() => ask('data', newHolder()), 503, 'overloaded')
     expect((await ask('data', holder)).status).toBe(200)
     expect((await activateCard(server, newHolder(), otc)).status).toBe(201)
-    load(-limits.requestsOfStrangersMax)
+    await load(-limits.requestsOfStrangersMax)
   })
 
   test.each(['data', 'config'])('is refused for a key that he delegated to (%s)', async (what) => {

@@ -16,9 +16,9 @@ import {
   scanPath,
   tapQuery,
 } from '../support/cards.ts'
-import { damage } from '../support/cli.ts'
 import { type Answer, type CallOptions, call, newSigner } from '../support/client.ts'
 import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
+import { damage } from '../support/database.ts'
 import { createEvent } from '../support/events.ts'
 import { cpuSeconds } from '../support/process-figures.ts'
 import { startRacers } from '../support/race.ts'
@@ -167,7 +167,7 @@ describe('a tap', () => {
       maxSendable: 5000,
       metadata: '[["text/identifier","ana@wallet.example"],["text/plain","Ana"]]',
     }
-    damage(
+    await damage(
       server.dataDir,
       `INSERT INTO accounts (uuid, name, pubkey, lud16, created_by, created_at) VALUES
        ('${crypto.randomUUID()}', 'ana', x'${holder.pubkey}', '${JSON.stringify(lud16)}', x'${holder.pubkey}', 1)`,
@@ -275,25 +275,28 @@ describe('a tap is refused', () => {
       'tap-invalid',
     )
     await refuses(() => scan(newUid(), 1), 404, 'card-unknown')
-    damage(server.dataDir, `UPDATE cards SET counter_known = 0, counter = 5 WHERE cid = x'${uid}'`)
+    await damage(
+      server.dataDir,
+      `UPDATE cards SET counter_known = 0, counter = 5 WHERE cid = x'${uid}'`,
+    )
     await refuses(() => scan(uid, 5), 400, 'card-unconfirmed')
-    damage(server.dataDir, `UPDATE cards SET counter_known = 1 WHERE cid = x'${uid}'`)
+    await damage(server.dataDir, `UPDATE cards SET counter_known = 1 WHERE cid = x'${uid}'`)
     await refuses(() => scan(uid, 5), 400, 'tap-used')
     // The state of the card; its taps are used up by now.
     await refuses(() => scan(uid, 6), 400, 'card-inactive')
     await refuses(() => scan(uid, 6), 400, 'tap-used')
     const holder = newHolder()
     await activateCard(server, holder, otc)
-    damage(server.dataDir, `UPDATE cards SET blocked = 1 WHERE cid = x'${uid}'`)
+    await damage(server.dataDir, `UPDATE cards SET blocked = 1 WHERE cid = x'${uid}'`)
     await refuses(() => scan(uid, 7), 400, 'card-disabled')
     const actions = ['identityQuery', 'payRequest', 'extendedScan']
     for (const [at, action] of actions.entries()) {
       await refuses(() => scan(uid, 8 + at, asking(action)), 400, 'card-disabled')
     }
     expect((await scan(uid, 50, asking('info'))).json.info.card.ok.enabled).toBe(false)
-    damage(server.dataDir, `UPDATE cards SET blocked = 0, enabled = 0 WHERE cid = x'${uid}'`)
+    await damage(server.dataDir, `UPDATE cards SET blocked = 0, enabled = 0 WHERE cid = x'${uid}'`)
     await refuses(() => scan(uid, 51), 400, 'card-disabled')
-    damage(server.dataDir, `UPDATE cards SET enabled = 1 WHERE cid = x'${uid}'`)
+    await damage(server.dataDir, `UPDATE cards SET enabled = 1 WHERE cid = x'${uid}'`)
     await refuses(() => scan(uid, 52, asking('extendedScan', ',tokens=OTRO')), 400, 'token-unknown')
     expect((await scan(uid, 53)).status).toBe(200)
   })

@@ -1,7 +1,5 @@
 /** Writing tags: POST, PATCH and DELETE /ntag424. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import * as nip44 from 'nostr-tools/nip44'
 import { createKeyDerivation } from '../../src/wallet/cards/tag.ts'
 import {
@@ -19,7 +17,6 @@ import {
   scanPath,
   tapQuery,
 } from '../support/cards.ts'
-import { damage } from '../support/cli.ts'
 import {
   type Answer,
   type CallOptions,
@@ -29,6 +26,7 @@ import {
   verifyEvent,
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { damage, databaseOf } from '../support/database.ts'
 import { createEvent } from '../support/events.ts'
 import { publish } from '../support/ledger.ts'
 import { fund } from '../support/payments.ts'
@@ -254,8 +252,7 @@ describe('POST /ntag424', () => {
     const readings = lines.filter((line) => line.includes('card.keys-read') && line.includes(uid))
     expect(readings.map((line) => JSON.parse(line).why)).toEqual(['init', 'delete'])
     expect(readings.map((line) => JSON.parse(line).level)).toEqual(['warn', 'warn'])
-    const files = ['cuponera.db', 'cuponera.db-wal']
-    const disk = files.map((name) => readFileSync(join(server.dataDir, name), 'latin1')).join()
+    const disk = await databaseOf(server.dataDir).content()
     for (const name of ['k0', 'k1', 'k2', 'k3', 'k4', 'otc']) {
       const bytes = Buffer.from(said[name], name === 'otc' ? 'base64url' : 'hex').toString('latin1')
       const found = [server.output().includes(said[name])]
@@ -422,7 +419,7 @@ describe('after a restore', () => {
   test('a card is accepted again with a higher counter only', async () => {
     const { uid } = await newCard(server)
     expect((await call(server.url, scanPath(uid, 5))).status).toBe(200)
-    damage(
+    await damage(
       server.dataDir,
       "UPDATE cards SET counter_known = 0; INSERT INTO facts VALUES ('restored', '1')",
     )
@@ -442,7 +439,7 @@ describe('after a restore', () => {
     expect((await remove({ cid: unknown })).status).toBe(200)
     await refuses(() => init({ cid: unknown }), 409, 'card-counter-unknown')
     expect((await init({ cid: unknown, ctr: 7 })).status).toBe(201)
-    damage(
+    await damage(
       server.dataDir,
       "UPDATE cards SET counter_known = 1; DELETE FROM facts WHERE name = 'restored'",
     )

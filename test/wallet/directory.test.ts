@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
-import { damage } from '../support/cli.ts'
 import { type Answer, call, type Json, newSigner } from '../support/client.ts'
+import { damage } from '../support/database.ts'
 import { expectError } from '../support/envelopes.ts'
 import {
   identityEvent,
@@ -141,7 +141,10 @@ describe('LUD-16', () => {
 
   test('answers 404 for an unknown name, and for an account that takes nothing', async () => {
     await add(server, { name: 'nada', pubkey: newSigner().pubkey })
-    damage(server.dataDir, "UPDATE accounts SET allow_vouchers = 0 WHERE name IN ('nada', 'ana')")
+    await damage(
+      server.dataDir,
+      "UPDATE accounts SET allow_vouchers = 0 WHERE name IN ('nada', 'ana')",
+    )
     for (const name of ['nadie', 'nada', '_', '%00', 'a'.repeat(300)]) {
       for (const path of [`/.well-known/lnurlp/${name}`, `/api/lud16/${name}`]) {
         expectError(await ask(path), 404, 'account-unknown')
@@ -149,7 +152,7 @@ describe('LUD-16', () => {
       expectError(await ask(`/api/lud16/${name}/cb?amount=1000`), 404, 'account-unknown')
     }
     expect((await ask('/api/lud16/ana')).json.allowVouchers).toBe(false)
-    damage(server.dataDir, "UPDATE accounts SET allow_vouchers = 1 WHERE name = 'ana'")
+    await damage(server.dataDir, "UPDATE accounts SET allow_vouchers = 1 WHERE name = 'ana'")
   })
 
   test('uses the public origin and the federation of the settings', async () => {
@@ -300,7 +303,7 @@ describe('a payment', () => {
     expect(refused.json.code).toBe('identity-lud16-invalid')
     await add(shop, { name: 'ana', pubkey: payee.pubkey })
     // As if it had been registered before that rule: outgoing requests are checked, too.
-    damage(shop.dataDir, `UPDATE accounts SET lud16 = '${JSON.stringify(lud16)}'`)
+    await damage(shop.dataDir, `UPDATE accounts SET lud16 = '${JSON.stringify(lud16)}'`)
     const before = wallet.asked.length
     expectError(await call(shop.url, '/api/lud16/ana/cb?amount=1000'), 400, 'wallet-unreachable')
     expect(wallet.asked.length).toBe(before)

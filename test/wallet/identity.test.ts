@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { delegationTag, newHolder } from '../support/cards.ts'
-import { damage } from '../support/cli.ts'
 import { call, newSigner } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { damage } from '../support/database.ts'
 import { createEvent } from '../support/events.ts'
 import {
   expectIdentityRefusal,
@@ -299,10 +299,10 @@ describe('a request for an identity is refused, in this order', () => {
   test('503: when nothing can be written; the nonce stays valid', async () => {
     const broken = await startServer({ checkRoots: true, env: managerEnv })
     const nonce = await newNonce(broken)
-    damage(broken.dataDir, 'ALTER TABLE accounts RENAME TO gone')
+    await damage(broken.dataDir, 'ALTER TABLE accounts RENAME TO gone')
     const answer = await register(identityEvent(manager, nonce, fresh()), broken)
     expect(answer).toMatchObject({ status: 503, json: { success: false, code: 'unavailable' } })
-    damage(broken.dataDir, 'ALTER TABLE gone RENAME TO accounts')
+    await damage(broken.dataDir, 'ALTER TABLE gone RENAME TO accounts')
     expect((await call(broken.url, `/api/nonce/${nonce}`)).status).toBe(200)
   })
 })

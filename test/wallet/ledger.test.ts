@@ -1,15 +1,13 @@
 /** The embedded ledger over HTTP and relays: transactions, refusals and the answers to both. */
-import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
 import { openSchnorr } from '../../src/crypto/schnorr.ts'
-import { checkDatabase, noPause } from '../../src/db/check.ts'
 import { delegationHash } from '../../src/nostr/delegation.ts'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { call, newSigner, openSession, verifyEvent } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { databaseOf } from '../support/database.ts'
 import { startFaultyRelay, stopRelays } from '../support/faulty-relay.ts'
 import { balancesOf, createStart, newLedger, publish } from '../support/ledger.ts'
 import { readRows } from '../support/refusals.ts'
@@ -28,8 +26,7 @@ afterEach(async () => {
 })
 afterAll(async () => {
   await server.stop()
-  const { problems } = await checkDatabase(join(server.dataDir, 'cuponera.db'), noPause)
-  expect(problems).toEqual([])
+  expect(await databaseOf(server.dataDir).problems()).toEqual([])
   await cleanUp()
 })
 
@@ -329,14 +326,11 @@ describe('an event that is ignored', () => {
   test.each(alone)('%s', async (_, create) => {
     const event = create()
     await publish(server.url, event)
-    const sql = new Sqlite(join(server.dataDir, 'cuponera.db'), { readonly: true })
-    const rows = sql
-      .query(
-        `SELECT event_id FROM ledger_movements WHERE event_id = ?1
-         UNION ALL SELECT event_id FROM ledger_refusals WHERE event_id = ?1`,
-      )
-      .all(Buffer.from(event.id, 'hex'))
-    sql.close()
+    const rows = await databaseOf(server.dataDir).all(
+      `SELECT event_id FROM ledger_movements WHERE event_id = ?1
+       UNION ALL SELECT event_id FROM ledger_refusals WHERE event_id = ?1`,
+      Buffer.from(event.id, 'hex'),
+    )
     expect(rows).toEqual([])
   })
 })
@@ -412,7 +406,7 @@ describe('relays outside', () => {
 
 async function stopAndCheck(target: TestServer) {
   const code = await target.stop()
-  const { problems } = await checkDatabase(join(target.dataDir, 'cuponera.db'), noPause)
+  const problems = await databaseOf(target.dataDir).problems()
   return { code, problems, dataDir: target.dataDir }
 }
 
@@ -492,9 +486,7 @@ describe('a public service', () => {
     // A key that the settings no longer name, and that owns nothing, is a stranger again.
     const { TOKENS: _, ...env } = ledger.env
     const later = await startServer({ dataDir, env: { ...env, PUBLIC_URL } })
-    const gone = new Sqlite(join(later.dataDir, 'cuponera.db'), { readonly: true })
-    expect(gone.query('SELECT count(*) AS n FROM named_keys').get()).toEqual({ n: 0 })
-    gone.close()
+    expect(await databaseOf(later.dataDir).all('SELECT * FROM named_keys')).toEqual([])
     await later.stop()
   })
 })

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { limits } from '../../src/base/limits.ts'
 import type { Signer } from '../../src/nostr/event.ts'
 import { delegationTag, newHolder } from '../support/cards.ts'
-import { damage } from '../support/cli.ts'
 import { type Answer, call, newSigner, sha256Hex } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { databaseOf } from '../support/database.ts'
 import { createEvent } from '../support/events.ts'
 import { readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
@@ -141,9 +142,11 @@ describe('a nonce for an identity', () => {
   })
 
   test('counts towards the maximum of its issuer', async () => {
-    const rows = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${limits.openNoncesMax})
-      INSERT INTO identity_nonces (hash, issuer, created_at) SELECT randomblob(32), x'${merchant.pubkey}', 1 FROM n`
-    damage(server.dataDir, rows)
+    const issuer = Buffer.from(merchant.pubkey, 'hex')
+    await databaseOf(server.dataDir).runEach(
+      'INSERT INTO identity_nonces (hash, issuer, created_at) VALUES (?, ?, 1)',
+      Array.from({ length: limits.openNoncesMax }, () => [randomBytes(32), issuer]),
+    )
     const full = [409, 'identity-nonces-full', 'Too many unused nonces'] as const
     await refuses(() => create(request({ signer: merchant })), ...full)
     expect((await create(request())).status).toBe(200)

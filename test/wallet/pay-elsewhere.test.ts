@@ -1,11 +1,10 @@
 /** Payments with a ledger elsewhere: its ok commits, its error releases, its silence is not an OK. */
 import { afterEach, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { checkDatabase, noPause } from '../../src/db/check.ts'
+import type { NostrEvent } from '../../src/nostr/event.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { cardEvent } from '../support/cards.ts'
-import { damage } from '../support/cli.ts'
 import { call, newSigner } from '../support/client.ts'
+import { damage, databaseOf } from '../support/database.ts'
 import { createEvent } from '../support/events.ts'
 import { stopRelays } from '../support/faulty-relay.ts'
 import { createStart, publish } from '../support/ledger.ts'
@@ -61,8 +60,7 @@ async function limitTo(server: TestServer, card: PaidCard, amount: number): Prom
 
 async function sound(server: TestServer): Promise<void> {
   await server.stop()
-  const { problems } = await checkDatabase(join(server.dataDir, 'cuponera.db'), noPause)
-  expect(problems).toEqual([])
+  expect(await databaseOf(server.dataDir).problems()).toEqual([])
 }
 
 test('the ok of the ledger is OK, and the same request is OK again without it', async () => {
@@ -170,7 +168,7 @@ test('a payment that was open when the ledger moved in here expires, and no answ
   const again = await startServer({ dataDir: server.dataDir, env: here })
   await publish(again.url, ledger.ok(start))
   expect(await outcomeOf(again, k1Of(event))).toMatchObject({ state: 'pending' })
-  damage(again.dataDir, 'UPDATE card_payments SET expires_at = expires_at - 121')
+  await damage(again.dataDir, 'UPDATE card_payments SET expires_at = expires_at - 121')
   await until('let go', async () => (await outcomeOf(again, k1Of(event))).state === 'released')
   await sound(again)
 })
@@ -211,13 +209,13 @@ test('without an answer a payment is PENDING, then unknown; a late ok counts and
   const waiting = pay(server, event)
   const start = await startAt(ledger)
   // Twenty seconds and more have gone by.
-  damage(server.dataDir, 'UPDATE card_payments SET created_at = created_at - 30')
+  await damage(server.dataDir, 'UPDATE card_payments SET created_at = created_at - 30')
   expect(await outcomeOf(server, k1Of(event))).toMatchObject({
     status: 'PENDING',
     state: 'unknown',
   })
   // The start event has been over for a minute: the reservation goes.
-  damage(server.dataDir, 'UPDATE card_payments SET expires_at = expires_at - 121')
+  await damage(server.dataDir, 'UPDATE card_payments SET expires_at = expires_at - 121')
   const answer = await waiting
   expect([answer.status, answer.json.code]).toEqual([400, 'ledger-silent'])
   expect(await outcomeOf(server, k1Of(event))).toMatchObject({ status: 'ERROR', state: 'released' })
@@ -317,9 +315,10 @@ async function freePort(): Promise<number> {
 test('a card can pay from an account elsewhere: only the limits are known here', async () => {
   const { ledger, server, card } = await open()
   ledger.always((start) => ledger.ok(start))
-  const answers = await Promise.all(
-    [1, 2, 3, 4].map(async () => pay(server, await request(server, card))),
-  )
+  const events: NostrEvent[] = []
+  // Taps of one card come one after the other: a later counter makes the earlier ones old.
+  for (let taps = 0; taps < 4; taps++) events.push(await request(server, card))
+  const answers = await Promise.all(events.map((event) => pay(server, event)))
   expect(answers.map(({ json }) => json.status)).toEqual(['OK', 'OK', 'OK', 'OK'])
   const ids = ledger.starts.map(({ id }) => id)
   expect(new Set(ids).size).toBe(4)

@@ -1,8 +1,5 @@
 /** POST /card/pay, GET /card/pay and the state of a payment, with the embedded ledger. */
-import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { checkDatabase, noPause } from '../../src/db/check.ts'
 import { delegationHash } from '../../src/nostr/delegation.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
@@ -18,9 +15,10 @@ import {
   newUid,
   scanPath,
 } from '../support/cards.ts'
-import { damage, runCommand } from '../support/cli.ts'
+import { runCommand } from '../support/cli.ts'
 import { type Answer, call, type Json, newSigner, verifyEvent } from '../support/client.ts'
 import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
+import { damage, databaseOf } from '../support/database.ts'
 import { balancesOf, createStart, publish } from '../support/ledger.ts'
 import {
   createInvoice,
@@ -49,8 +47,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server.stop()
-  const { problems } = await checkDatabase(join(server.dataDir, 'cuponera.db'), noPause)
-  expect(problems).toEqual([])
+  expect(await databaseOf(server.dataDir).problems()).toEqual([])
   await cleanUp()
 })
 
@@ -267,7 +264,7 @@ describe('POST /card/pay refuses, in this order', () => {
 
   test('an expired k1', async () => {
     const k1 = await tap(server, card)
-    damage(server.dataDir, "UPDATE card_scans SET expires_at = 1 WHERE state = 'free'")
+    await damage(server.dataDir, "UPDATE card_scans SET expires_at = 1 WHERE state = 'free'")
     await refuses(payEvent({ k1, npub, tokens: { PESO: 1 } }), 400, 'k1-expired')
   })
 
@@ -281,12 +278,12 @@ describe('POST /card/pay refuses, in this order', () => {
       400,
       'card-inactive',
     ],
-    ['a card that changed hands', () => 'holder = randomblob(32)', 400, 'holder-changed'],
+    ['a card that changed hands', () => `holder = x'${newSigner().pubkey}'`, 400, 'holder-changed'],
   ]
   test.each(changed)('%s since the tap', async (_, set, status, code) => {
     const other = await newFundedCard(server, { PESO: 5 })
     const k1 = await tap(server, other)
-    damage(server.dataDir, `UPDATE cards SET ${set(other.uuid)} WHERE uuid = '${other.uuid}'`)
+    await damage(server.dataDir, `UPDATE cards SET ${set(other.uuid)} WHERE uuid = '${other.uuid}'`)
     await refuses(payEvent({ k1, npub, tokens: { PESO: 1 } }), status, code)
   })
 
@@ -344,7 +341,7 @@ describe('limits', () => {
     refused(await once({ PESO: 1 }), 400, 'limit-exceeded')
     ok(await once({ BTC: 500 }))
     // The window moves on.
-    damage(server.dataDir, 'UPDATE card_spends SET at = at - 3600')
+    await damage(server.dataDir, 'UPDATE card_spends SET at = at - 3600')
     ok(await once({ PESO: 60 }))
   })
 
@@ -392,10 +389,9 @@ describe('limits', () => {
     await limitsOf(card, { name: 'h', description: '', token: 'PESO', amount: 50, delta: 60 })
     ok(await pay(server, payEvent({ k1: await tap(server, card), npub, tokens: { PESO: 20 } })))
     const k1 = await tap(server, card)
-    const sql = new Sqlite(join(server.dataDir, 'cuponera.db'), { readonly: true })
-    const { maxima } = sql.query('SELECT maxima FROM card_scans ORDER BY id DESC').get() as Json
-    sql.close()
-    expect(JSON.parse(maxima).PESO).toBe('30')
+    const newest = 'SELECT maxima FROM card_scans ORDER BY id DESC LIMIT 1'
+    const [scan] = await databaseOf(server.dataDir).all<{ maxima: string }>(newest)
+    expect(JSON.parse(scan?.maxima ?? '').PESO).toBe('30')
     expect(k1).toHaveLength(22)
   })
 })

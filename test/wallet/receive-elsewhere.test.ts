@@ -1,11 +1,10 @@
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { runCommand } from '../support/cli.ts'
 import { call, type Json, newSigner } from '../support/client.ts'
+import { damage, databaseOf } from '../support/database.ts'
 import {
   answering,
   honestly,
@@ -45,9 +44,9 @@ afterAll(async () => {
 type Minted = ReturnType<typeof foreign.mint>
 
 /** A new holder for each test, so that no inbox gets full. */
-function newName(): Holder {
+async function newName(): Promise<Holder> {
   const holder = newHolder(`holder${count++}`)
-  addAccount(shop.dataDir, holder.name, holder.signer.pubkey)
+  await addAccount(shop.dataDir, holder.name, holder.signer.pubkey)
   return holder
 }
 
@@ -59,31 +58,17 @@ async function arrive(holder: Holder, { nonce, voucher }: Minted, comment?: stri
 
 const inboxOf = (holder: Holder) => openInbox(shop.server.url, holder, shop.url)
 
-function intents(): { sealed: Uint8Array; attempts: number }[] {
-  const file = new Database(join(shop.dataDir, 'cuponera.db'), { readonly: true })
-  try {
-    return file
-      .query<{ sealed: Uint8Array; attempts: number }, []>('SELECT * FROM transfer_intents')
-      .all()
-  } finally {
-    file.close()
-  }
-}
-
-/** Change the file behind the server's back. */
-function write(sql: string): void {
-  const file = new Database(join(shop.dataDir, 'cuponera.db'))
-  file.run('PRAGMA busy_timeout = 60000')
-  file.run(sql)
-  file.close()
-}
+const intents = () =>
+  databaseOf(shop.dataDir).all<{ sealed: Uint8Array; attempts: number }>(
+    'SELECT * FROM transfer_intents',
+  )
 
 const keysFor = ({ nonce }: Minted) =>
   foreign.asked.filter((one) => one.nonce === nonce).map(({ key }) => key)
 
 describe('a voucher of a known service', () => {
   test('is swapped there once, and stored for its holder', async () => {
-    const holder = newName()
+    const holder = await newName()
     const minted = foreign.mint({ description: 'Con limón', expiresAt: 4_000_000_000 })
     expect(await arrive(holder, minted, 'Hola')).toEqual({ status: 'ACCEPTED' })
     const [asked, ...more] = foreign.asked.filter((one) => one.nonce === minted.nonce)
@@ -101,7 +86,7 @@ describe('a voucher of a known service', () => {
     })
     expect(held?.nonce).not.toBe(minted.nonce)
     expect(held?.voucher.pubkey).toBe(foreign.manager)
-    expect(intents()).toEqual([])
+    expect(await intents()).toEqual([])
     // Again, without asking anybody.
     expect(await arrive(holder, minted)).toEqual({ status: 'ACCEPTED' })
     expect(keysFor(minted)).toHaveLength(1)
@@ -109,7 +94,7 @@ describe('a voucher of a known service', () => {
   })
 
   test('keeps its rules, which may be written in another way', async () => {
-    const holder = newName()
+    const holder = await newName()
     const minimum = { amount: 500, currency: 'ARS' }
     const readable = foreign.mint({ rules: { minimum, startsAt: null, newer: 1 } })
     foreign.replies.set(
@@ -133,7 +118,7 @@ describe('a voucher of a known service', () => {
   })
 
   test('is swapped once for many simultaneous requests', async () => {
-    const [holder, rival] = [newName(), newName()]
+    const [holder, rival] = [await newName(), await newName()]
     const minted = foreign.mint()
     const gate = Promise.withResolvers<void>()
     foreign.replies.set(minted.nonce, async (asked, honest) => {
@@ -150,14 +135,14 @@ describe('a voucher of a known service', () => {
   })
 
   test('gets its own Idempotency-Key every time', async () => {
-    const holder = newName()
+    const holder = await newName()
     const both = [foreign.mint(), foreign.mint()]
     for (const one of both) await arrive(holder, one)
     expect(new Set(both.flatMap(keysFor)).size).toBe(2)
   })
 
   test('counts towards the inbox of its holder during the swap', async () => {
-    const holder = newName()
+    const holder = await newName()
     const batch = Array.from({ length: limits.inboxPerMerchantMax }, () => foreign.mint())
     const gate = Promise.withResolvers<void>()
     for (const { nonce } of batch) {
@@ -167,7 +152,7 @@ describe('a voucher of a known service', () => {
       })
     }
     const running = batch.map((one) => arrive(holder, one))
-    await until('all are under way', () => intents().length >= batch.length)
+    await until('all are under way', async () => (await intents()).length >= batch.length)
     expect(await arrive(holder, foreign.mint())).toMatchObject({ code: 'inbox-merchant-full' })
     gate.resolve()
     expect(await Promise.all(running)).toEqual(Array(batch.length).fill({ status: 'ACCEPTED' }))
@@ -179,7 +164,7 @@ describe('a service that is out of order', () => {
 
   test('does not delay vouchers of other services', async () => {
     const gate = Promise.withResolvers<void>()
-    const holders = Array.from({ length: 5 }, newName)
+    const holders = await Promise.all(Array.from({ length: 5 }, newName))
     const running = holders.flatMap((holder) =>
       Array.from({ length: limits.inboxPerMerchantMax }, () => {
         const minted = foreign.mint()
@@ -191,31 +176,39 @@ describe('a service that is out of order', () => {
       }),
     )
     const { takenMax } = limits.refreshSlots.of.host
-    await until('its places are taken', () => intents().length >= takenMax)
-    expect(await arrive(newName(), other.mint())).toEqual({ status: 'ACCEPTED' })
+    await until('its places are taken', async () => (await intents()).length >= takenMax)
+    expect(await arrive(await newName(), other.mint())).toEqual({ status: 'ACCEPTED' })
     gate.resolve()
     await Promise.all(running)
   })
 
   test('uses no more than its own share of open transfers', async () => {
-    const key = `unhex('${other.manager}')`
-    write(`INSERT INTO transfer_intents (service, handle, holder, owner, sealed, next_at, created_at)
-      WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < ${limits.intentsPerServiceMax})
-      SELECT ${key}, randomblob(16), randomblob(32), randomblob(32), x'00', 4000000000, 4000000000 FROM n`)
-    expect(await arrive(newName(), other.mint())).toMatchObject({ code: 'overloaded' })
-    expect(await arrive(newName(), foreign.mint())).toEqual({ status: 'ACCEPTED' })
-    write(`DELETE FROM transfer_intents WHERE service = ${key}`)
-    expect(await arrive(newName(), other.mint())).toEqual({ status: 'ACCEPTED' })
+    const database = databaseOf(shop.dataDir)
+    const service = Buffer.from(other.manager, 'hex')
+    await database.runEach(
+      `INSERT INTO transfer_intents (service, handle, holder, owner, sealed, next_at, created_at)
+       VALUES (?, ?, ?, ?, x'00', 4000000000, 4000000000)`,
+      Array.from({ length: limits.intentsPerServiceMax }, () => [
+        ...[service, randomBytes(16), randomBytes(32), randomBytes(32)],
+      ]),
+    )
+    expect(await arrive(await newName(), other.mint())).toMatchObject({ code: 'overloaded' })
+    expect(await arrive(await newName(), foreign.mint())).toEqual({ status: 'ACCEPTED' })
+    await database.run('DELETE FROM transfer_intents WHERE service = ?', service)
+    expect(await arrive(await newName(), other.mint())).toEqual({ status: 'ACCEPTED' })
   })
 
   test('is retried without end, and does not fill the inbox of a holder for ever', async () => {
-    const holder = newName()
+    const holder = await newName()
     const batch = Array.from({ length: limits.inboxPerMerchantMax }, () => foreign.mint())
     for (const { nonce } of batch) foreign.replies.set(nonce, down)
     await Promise.all(batch.map((one) => arrive(holder, one)))
     expect(await arrive(holder, foreign.mint())).toMatchObject({ code: 'inbox-merchant-full' })
     const [first] = batch as [Minted]
-    write(`UPDATE transfer_intents SET created_at = created_at - ${limits.intentFreshSeconds + 60}`)
+    await damage(
+      shop.dataDir,
+      `UPDATE transfer_intents SET created_at = created_at - ${limits.intentFreshSeconds + 60}`,
+    )
     expect(await arrive(holder, first)).toMatchObject({ code: 'transfer-pending' })
     const { stdout } = await runCommand(['status'], shop.server)
     const service = npubOf(foreign.manager)
@@ -229,7 +222,7 @@ describe('a service that is out of order', () => {
     for (const { nonce } of batch) foreign.replies.delete(nonce)
     for (const one of batch) expect(await arrive(holder, one)).toEqual({ status: 'ACCEPTED' })
     expect(await inboxOf(holder)).toHaveLength(batch.length + 1)
-    expect(intents()).toEqual([])
+    expect(await intents()).toEqual([])
   })
 })
 
@@ -249,11 +242,11 @@ describe('a service that refuses', () => {
   test.each(refusals)(
     'with %i is believed, and nothing is left of the transfer',
     async (status, body, code) => {
-      const holder = newName()
+      const holder = await newName()
       const minted = foreign.mint()
       foreign.replies.set(minted.nonce, json(status, body))
       expect(await arrive(holder, minted)).toMatchObject({ status: 'ERROR', code })
-      expect(intents()).toEqual([])
+      expect(await intents()).toEqual([])
       // If the service changes its mind, the next request is a new attempt.
       foreign.replies.delete(minted.nonce)
       expect(await arrive(holder, minted)).toEqual({ status: 'ACCEPTED' })
@@ -262,7 +255,7 @@ describe('a service that refuses', () => {
   )
 
   test('is not believed when the refusal may come from a proxy, and an earlier attempt may have swapped it', async () => {
-    const holder = newName()
+    const holder = await newName()
     const minted = foreign.mint()
     const says = [502, 404, 410]
     foreign.replies.set(minted.nonce, (asked, honest) => {
@@ -279,7 +272,7 @@ describe('a service that refuses', () => {
   })
 
   test('is not asked for an expired or an unknown voucher', async () => {
-    const holder = newName()
+    const holder = await newName()
     const expired = foreign.mint({ expiresAt: 1_700_000_000 })
     expect(await arrive(holder, expired)).toMatchObject({ code: 'voucher-expired' })
     const { nonce, voucher } = foreign.mint()
@@ -365,7 +358,7 @@ describe('a service that lies, fails or is slow', () => {
   ]
 
   test('is asked again with the same key until it gives a valid answer', async () => {
-    const before = newName()
+    const before = await newName()
     // A false answer gives the successor of the first as that of another.
     const first = foreign.mint()
     foreign.replies.set(first.nonce, () =>
@@ -373,22 +366,23 @@ describe('a service that lies, fails or is slow', () => {
     )
     expect(await arrive(before, first)).toEqual({ status: 'ACCEPTED' })
 
-    const slow = { holder: newName(), minted: foreign.mint() }
+    const slow = { holder: await newName(), minted: foreign.mint() }
     foreign.replies.set(slow.minted.nonce, hangs)
     const hanging = arrive(slow.holder, slow.minted)
-    const cases = lies.map(([what, reply]) => {
+    const named = await Promise.all(lies.map(newName))
+    const cases = lies.map(([what, reply], at) => {
       const minted = foreign.mint()
       if (what === 'the old nonce') {
         foreign.replies.set(minted.nonce, () =>
           Response.json({ nonce: minted.nonce, voucher: minted.voucher }),
         )
       } else foreign.replies.set(minted.nonce, reply)
-      return { what, minted, holder: newName() }
+      return { what, minted, holder: named[at] as Holder }
     })
     const answers = await Promise.all(cases.map(({ holder, minted }) => arrive(holder, minted)))
     const told = cases.map(({ what }, at) => ({ what, code: answers[at]?.code }))
     expect(told).toEqual(cases.map(({ what }) => ({ what, code: 'transfer-pending' })))
-    const open = intents()
+    const open = await intents()
     expect(open).toHaveLength(cases.length + 1)
     for (const { minted } of cases) {
       const bytes = Buffer.from(minted.nonce)
@@ -401,7 +395,7 @@ describe('a service that lies, fails or is slow', () => {
     const again = cases.filter((_, at) => at % 2 === 0)
     const second = await Promise.all(again.map(({ holder, minted }) => arrive(holder, minted)))
     expect(second).toEqual(again.map(() => ({ status: 'ACCEPTED' })))
-    await until('one is left', () => intents().length <= 1)
+    await until('one is left', async () => (await intents()).length <= 1)
     for (const { holder, minted, what } of cases) {
       const held = await inboxOf(holder)
       expect({ what, held: held.length }).toEqual({ what, held: 1 })
@@ -413,33 +407,31 @@ describe('a service that lies, fails or is slow', () => {
     expect(await hanging).toMatchObject({ code: 'transfer-pending' })
     foreign.replies.delete(slow.minted.nonce)
     expect(await arrive(slow.holder, slow.minted)).toEqual({ status: 'ACCEPTED' })
-    expect(intents()).toEqual([])
+    expect(await intents()).toEqual([])
     const logged = shop.server.output()
     expect(logged).toContain('transfer.postponed')
     for (const { minted } of cases) expect(logged).not.toContain(minted.nonce)
   })
 
   test('that cannot be reached has not seen the voucher, and nothing is stored', async () => {
-    const holder = newName()
+    const holder = await newName()
     const dead = startForeignService()
     const plan = await planShop('localhost')
     const lonely = await runShop(plan, { knows: [dead] })
     dead.stop()
-    addAccount(lonely.dataDir, holder.name, holder.signer.pubkey)
+    await addAccount(lonely.dataDir, holder.name, holder.signer.pubkey)
     const { nonce, voucher } = dead.mint()
     const path = `/api/lud16/${holder.name}/cb`
     const body = { action: 'voucher', nonce, voucher }
     const { json } = await call(lonely.server.url, path, { body })
     expect(json).toMatchObject({ status: 'ERROR', code: 'service-silent' })
-    const file = new Database(join(lonely.dataDir, 'cuponera.db'), { readonly: true })
-    expect(file.query('SELECT * FROM transfer_intents').all()).toEqual([])
-    file.close()
+    expect(await databaseOf(lonely.dataDir).all('SELECT * FROM transfer_intents')).toEqual([])
     lonely.front.close()
   })
 })
 
 test('a nonce of another format is accepted up to a maximum length', async () => {
-  const holder = newName()
+  const holder = await newName()
   const nonce = randomBytes(64).toString('hex')
   const { voucher } = foreign.mint()
   const content = { ...JSON.parse(voucher.content), nonce }

@@ -1,8 +1,5 @@
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
-import { damage } from '../support/cli.ts'
 import {
   type Answer,
   call,
@@ -14,6 +11,7 @@ import {
   openSession,
 } from '../support/client.ts'
 import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
+import { damage, databaseOf } from '../support/database.ts'
 import { expectCommonHeaders, readRows } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { addAccount, type Holder, newHolder, openInbox } from '../support/shops.ts'
@@ -30,7 +28,8 @@ let couponId: string
 beforeAll(async () => {
   const env = { COUPON_MANAGER_NSEC: managerSecret.toString('hex'), RATE_LIMIT: 'off' }
   server = await startServer({ checkRoots: true, env })
-  for (const { name, signer } of [ana, eva, leo]) addAccount(server.dataDir, name, signer.pubkey)
+  for (const { name, signer } of [ana, eva, leo])
+    await addAccount(server.dataDir, name, signer.pubkey)
   token = await openSession(server.url, newSigner())
   couponId = await createDefinition(server.url, token, { description: 'Rico', expiresAt: 4e9 })
   const off = { method: 'PUT', body: { allowVouchers: false }, signer: leo.signer }
@@ -112,7 +111,7 @@ describe('a voucher of this service that is sent to a name', () => {
   test('is accepted for a name that could not be registered today', async () => {
     const named = '\u202eotsug\u200b'
     const id = await createDefinition(server.url, token)
-    damage(
+    await damage(
       server.dataDir,
       `UPDATE revisions SET name = '${named}'
        WHERE definition_id = (SELECT id FROM definitions WHERE uuid = '${id}')`,
@@ -332,7 +331,7 @@ describe('the inbox of a holder', () => {
   }
 
   test('holds twenty of one merchant and a hundred in all; spent ones do not count', async () => {
-    addAccount(server.dataDir, many.name, many.signer.pubkey)
+    await addAccount(server.dataDir, many.name, many.signer.pubkey)
     const arriveAll = async (batch: Minted[]) => {
       for (const one of batch) {
         expect((await arrive('many', offer(one))).json).toEqual({ status: 'ACCEPTED' })
@@ -371,10 +370,8 @@ describe('the inbox of a holder', () => {
   })
 })
 
-test('the file contains neither nonce nor sealed text once all is settled', () => {
-  const file = new Database(join(server.dataDir, 'cuponera.db'), { readonly: true })
-  expect(file.query('SELECT * FROM transfer_intents').all()).toEqual([])
-  file.close()
+test('the database contains neither nonce nor sealed text once all is settled', async () => {
+  expect(await databaseOf(server.dataDir).all('SELECT * FROM transfer_intents')).toEqual([])
 })
 
 test('a name receives a limited number of vouchers, then senders have to wait', async () => {

@@ -40,8 +40,8 @@ beforeAll(async () => {
   first.env.TRUSTED_PROXIES = '127.0.0.1'
   here = await runShop(first, { knows: [second, foreign] })
   there = await runShop(second, { knows: [first, foreign] })
-  addAccount(here.dataDir, ana.name, ana.signer.pubkey)
-  addAccount(there.dataDir, eva.name, eva.signer.pubkey)
+  await addAccount(here.dataDir, ana.name, ana.signer.pubkey)
+  await addAccount(there.dataDir, eva.name, eva.signer.pubkey)
   const path = '/api/auth/session'
   const session = await callAs(here.server.url, here.url, path, {
     method: 'POST',

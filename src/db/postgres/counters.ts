@@ -29,9 +29,10 @@ export const counterSchema = [
    )`,
 ]
 
-const numberColumns = ['number1', 'number2', 'number3', 'number4']
+export const numberColumns = ['number1', 'number2', 'number3', 'number4']
 const columns = `counter, key1, key2, ${numberColumns.join(', ')}`
-const all = `(SELECT ${columns} FROM counter_sums UNION ALL SELECT ${columns} FROM counter_changes)`
+/** Sums and changes. One key may have several rows. */
+export const allCounters = `(SELECT ${columns} FROM counter_sums UNION ALL SELECT ${columns} FROM counter_changes)`
 
 /** Counters as changes that are appended. */
 export const appendedCounters: Counters = {
@@ -41,7 +42,7 @@ export const appendedCounters: Counters = {
   drop(table) {
     const sums = numberColumns.map((column) => `sum(${column})`)
     return `INSERT INTO counter_changes (${columns})
-      SELECT counter, key1, key2, ${sums.map((sum) => `-${sum}`).join(', ')} FROM ${all} AS counted
+      SELECT counter, key1, key2, ${sums.map((sum) => `-${sum}`).join(', ')} FROM ${allCounters} AS counted
       WHERE counter = '${table}' AND key1 = ?1 GROUP BY counter, key1, key2
       HAVING ${sums.map((sum) => `${sum} <> 0`).join(' OR ')}`
   },
@@ -51,11 +52,11 @@ export const appendedCounters: Counters = {
       ...keys.map((name, index) => `key${index + 1} AS ${name}`),
       ...numbers.map((name, index) => `number${index + 1} AS ${name}`),
     ]
-    return `(SELECT ${named.join(', ')} FROM ${all} AS counted WHERE counter = '${table}') AS ${table}`
+    return `(SELECT ${named.join(', ')} FROM ${allCounters} AS counted WHERE counter = '${table}') AS ${table}`
   },
   number(table, name, alias) {
     const { keys } = counterTables[table]
-    return `(SELECT CAST(coalesce(sum(${numberOf(table, name)}), 0) AS BIGINT) FROM ${all} AS counted
+    return `(SELECT CAST(coalesce(sum(${numberOf(table, name)}), 0) AS BIGINT) FROM ${allCounters} AS counted
       WHERE counter = '${table}' AND key1 = ${alias}.${keys[0]})`
   },
 }

@@ -58,20 +58,28 @@ async function inSchemaLock(connection: Connection, make: () => Promise<void>): 
   }
 }
 
+/** The statements that make the tables and indexes of a schema, and those of the engine. */
+export function schemaTexts(schema: Schema): string[] {
+  return [...own, ...translateSchema(schema.text)]
+}
+
+/** The version of the schema that a database has. Null: it has none. */
+export async function readVersion(connection: Connection): Promise<number | null> {
+  if (!(await isThere(connection, 'schema_version'))) return null
+  const { rows } = await connection.send('SELECT version FROM schema_version', [])
+  return Number(rows[0]?.version ?? 0)
+}
+
 /** Create the schema in an empty database. */
 export async function createSchema(connection: Connection, schema: Schema): Promise<void> {
   const version = versionOf(schema)
   await inSchemaLock(connection, async () => {
-    if (!(await isThere(connection, 'schema_version'))) {
-      for (const text of [...own, ...translateSchema(schema.text)]) await connection.send(text, [])
+    const found = await readVersion(connection)
+    if (found === null) {
+      for (const text of schemaTexts(schema)) await connection.send(text, [])
       await connection.send('INSERT INTO schema_version (id, version) VALUES (1, $1)', [version])
-    } else {
-      const { rows } = await connection.send('SELECT version FROM schema_version', [])
-      if (rows[0]?.version !== version) {
-        throw new OperatorError(
-          `the database has schema ${rows[0]?.version}, this program needs ${version}`,
-        )
-      }
+    } else if (found !== version) {
+      throw new OperatorError(`the database has schema ${found}, this program needs ${version}`)
     }
   })
 }

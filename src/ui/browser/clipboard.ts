@@ -22,6 +22,21 @@ export async function copyText(text: string): Promise<boolean> {
   return copied
 }
 
+/** Whether a page may ask for the copied text: not on plain http, and not in every browser. */
+export function canPaste(): boolean {
+  return window.isSecureContext && typeof navigator.clipboard?.readText === 'function'
+}
+
+/** The copied text, empty without one; null where the person or the browser does not allow it. */
+export async function copiedText(): Promise<string | null> {
+  try {
+    return await navigator.clipboard.readText()
+  } catch (cause) {
+    if (!(cause instanceof DOMException)) throw cause
+    return null
+  }
+}
+
 /** Save bytes as a download. */
 export function saveFile(name: string, content: Blob): void {
   const link = document.createElement('a')

@@ -116,10 +116,10 @@ function useDrawn(): Drawn {
 
 function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
   const [sending, setSending] = useState(false)
-  const status = statusNow(held, systemClock())
+  const { name, description, coupon: benefit, expiresAt, rules, npub, status } = held
   const usable = status === 'minted'
-  const notNow = usable ? notNowText(held) : null
-  const { name, description, coupon: benefit, expiresAt, rules, npub } = held
+  const overdue = statusNow(held, systemClock()) === 'overdue'
+  const notNow = usable && !overdue ? notNowText(held) : null
   return (
     <>
       <CouponCard
@@ -129,6 +129,7 @@ function Shown({ held, fresh }: { held: Held; fresh: boolean }) {
         brief={usable && !isSwapping() && hasLongTerms(held)}
       />
       {/* Its code stays: the clock of the device may be wrong, and the till asks the service. */}
+      {overdue && <Notice tone="wait">{t('overdue', { when: moment(expiresAt ?? 0) })}</Notice>}
       {notNow !== null && <Notice tone="wait">{notNow}</Notice>}
       <ShopLine npub={npub} />
       {!fresh && (
@@ -339,7 +340,8 @@ function Actions({ held, onSend }: { held: Held; onSend: () => void }) {
           <Button
             icon="archive"
             onClick={() => {
-              if (!keep(held)) say(t(holdings.full() ? 'kept.full' : 'kept.not'), 'bad')
+              // The reason stands above, where the list is full.
+              if (!keep(held)) say(t('kept.not'), 'bad')
             }}
           >
             {t('keep')}

@@ -82,6 +82,9 @@ export function openHoldings(store: TextStore, name: string, now: () => number):
   }
 }
 
+/** `overdue`: expired by the clock of this device, which may be wrong; the service did not say so. */
+export type StatusNow = Status | 'overdue'
+
 /**
  * The status of a coupon now: it may have expired since the last answer. A clock that says the coupon was
  * expired at that answer already is wrong, so its word does not count.
@@ -89,9 +92,9 @@ export function openHoldings(store: TextStore, name: string, now: () => number):
 export function statusNow(
   { status, expiresAt, checkedAt }: Pick<Held, 'status' | 'expiresAt' | 'checkedAt'>,
   now: number,
-): Status {
+): StatusNow {
   const over = expiresAt !== null && expiresAt <= now && checkedAt < expiresAt
-  return status === 'minted' && over ? 'expired' : status
+  return status === 'minted' && over ? 'overdue' : status
 }
 
 /** A list that is too long, without its oldest spent coupon; null where all are usable, since each has worth. */

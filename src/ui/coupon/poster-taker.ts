@@ -32,8 +32,12 @@ type Wiring = {
   onChange: (state: PosterTaking) => void
 }
 
-/** Refusals that the same request would get again. A full day of the service is over tomorrow only. */
-const final = /^(poster-[a-z]+|not-now|coupon-[a-z]+|auth-[a-z-]+|(vouchers|bytes)-day-full)$/
+/**
+ * Refusals that the next request would get again. A full day of the service is over tomorrow only. A signature that
+ * was used before is none of them: a browser may send a request twice, and each attempt has a new signature.
+ */
+const final =
+  /^(poster-[a-z]+|not-now|coupon-[a-z]+|auth-(?!replay$)[a-z-]+|(vouchers|bytes)-day-full)$/
 const noAnswer: Answer = { status: 0, body: {}, retryAfter: null }
 const body = '{}'
 
@@ -58,7 +62,8 @@ export function createPosterTaker({ ask, authorize, pause, takes, now, onChange 
     })
     const held = ownCoupon(answer, now())
     if (!held) {
-      takes.close(take)
+      // A signature is checked first: an earlier attempt, whose answer was lost, may have taken the coupon.
+      if (!codeOf(answer).startsWith('auth-')) takes.close(take)
       onChange({ poster, step: 'refused', code: codeOf(answer), message: messageOf(answer) })
       return
     }

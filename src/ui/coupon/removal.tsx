@@ -13,10 +13,12 @@ export function useRemoval(held: Held) {
     remove(held.nonce)
     say(t('mine.removed'))
   }
+  const status = statusNow(held, systemClock())
   const alone = held.own && held.sent === null
+  const why = alone ? 'mine.remove.only' : 'mine.remove.sure'
   return {
     begin() {
-      if (statusNow(held, systemClock()) === 'minted') setAsking(true)
+      if (held.status === 'minted') setAsking(true)
       else removeNow()
     },
     question: asking && (
@@ -27,7 +29,7 @@ export function useRemoval(held: Held) {
         onClose={() => setAsking(false)}
         onConfirm={async () => removeNow()}
       >
-        <p>{t(alone ? 'mine.remove.only' : 'mine.remove.sure')}</p>
+        <p>{t(status === 'overdue' ? 'mine.remove.overdue' : why)}</p>
       </Confirm>
     ),
   }

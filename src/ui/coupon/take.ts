@@ -103,7 +103,7 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
   const once = (open: Pending) => run(open.nonce, () => finish(open))
 
   return {
-    take: (nonce, name) => once(pending.open(nonce, name)),
+    take: (nonce, name) => once(pending.open(nonce, { name })),
     resume: () => pending.all().map(once),
     settle(nonce) {
       const open = unstored.get(nonce)

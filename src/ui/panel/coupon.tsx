@@ -112,7 +112,7 @@ function Manage({ coupon }: { coupon: Definition }) {
   const [asking, setAsking] = useState<Asking>(null)
   const close = () => setAsking(null)
   const archived = coupon.archivedAt !== null
-  // Its vouchers stay valid, so the service archives it instead.
+  // The service archives it in place of deleting it. A till may issue the first one while the question is open.
   const used = figuresOf(coupon.id).issued > 0
   const { busy, failure, attempt } = useAttempt()
   const setArchived = async (wanted: boolean) => {
@@ -137,13 +137,13 @@ function Manage({ coupon }: { coupon: Definition }) {
         >
           {archived ? t('coupon.unarchive') : t('coupon.archive')}
         </Button>
-        {/* A used coupon is archived in place of being deleted, and this one is archived already. */}
-        {!(archived && used) && (
+        {!used && (
           <Button icon="trash" onClick={() => setAsking('delete')}>
             {t('coupon.delete')}
           </Button>
         )}
       </div>
+      {used && !archived && <p class="soft small">{t('coupon.undeletable')}</p>}
       {failure !== null && <Notice tone="bad">{failureText(failure)}</Notice>}
       <section class="danger-zone stack">
         <h2>{t('kill.title')}</h2>
@@ -154,7 +154,7 @@ function Manage({ coupon }: { coupon: Definition }) {
           </Button>
         </div>
       </section>
-      {asking === 'archive' && (
+      {(asking === 'archive' || (asking === 'delete' && used)) && (
         <Confirm
           title={t('coupon.archive')}
           action={t('coupon.archive')}
@@ -162,9 +162,10 @@ function Manage({ coupon }: { coupon: Definition }) {
           onConfirm={() => setArchived(true)}
         >
           <p>{t('coupon.archive.why')}</p>
+          {used && <p>{t('coupon.archive.kept')}</p>}
         </Confirm>
       )}
-      {asking === 'delete' && (
+      {asking === 'delete' && !used && (
         <Confirm
           title={t('coupon.delete.title')}
           action={t('coupon.delete')}
@@ -178,7 +179,7 @@ function Manage({ coupon }: { coupon: Definition }) {
             if (deleted) go('coupons')
           }}
         >
-          <p>{used ? t('coupon.delete.kept') : t('coupon.delete.why')}</p>
+          <p>{t('coupon.delete.why')}</p>
         </Confirm>
       )}
       {asking === 'kill' && <Kill coupon={coupon} onClose={close} />}

@@ -62,8 +62,8 @@ export function Editor({ coupon, model = null, place }: Props) {
       form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(),
     )
   const saveNew = async (authored: Authored) => {
-    const { id, name } = await createCoupon(authored)
-    return { id, text: t('step.created', { name }) }
+    const { id } = await createCoupon(authored)
+    return { id, text: t('step.created') }
   }
   const saveChange = async (id: string, authored: Authored) => {
     // The newest state, to be compared with the one that was opened.

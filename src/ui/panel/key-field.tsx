@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { arrive } from '../parts/arrival.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
@@ -35,8 +35,8 @@ export function KeyField({ value, onText, ...field }: Props) {
 
 function ReadKey({ npub, onOther }: { npub: string; onOther: () => void }) {
   const box = useRef<HTMLDivElement>(null)
-  // The reader had the focus, and is gone.
-  useEffect(() => arrive(box.current), [])
+  // The reader had the focus, and is gone: no key press may fall in between.
+  useLayoutEffect(() => arrive(box.current), [])
   return (
     <div ref={box} class="stack tight">
       <Notice tone="good" icon="key">

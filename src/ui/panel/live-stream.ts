@@ -1,8 +1,9 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { parseJsonObject } from '../../base/json.ts'
 import { clientLimits } from '../../base/limits-client.ts'
 import { openStream } from '../../client/api.ts'
 import { ApiError } from '../../client/api-error.ts'
+import { reachable } from '../state/reach.ts'
 import { changes, listening } from './changes.ts'
 import { keepEvent, type LiveEvent } from './live-events.ts'
 import { loadOverview, overview, session } from './state.ts'
@@ -14,8 +15,10 @@ const retryMsMax = 30_000
 const debounceMs = 150
 const debounceMsBusy = 500
 
-/** Whether the service is out of reach, so that the page may be outdated. */
-export const outOfReach = signal(false)
+/** Whether the service answers with a fault. */
+const failing = signal(false)
+/** Whether no changes arrive, so that the page may be outdated. */
+export const outOfReach = computed(() => failing.value || !reachable.value)
 
 /** Follow the live stream until `stop`, and reconnect with backoff. */
 export async function follow(stop: AbortSignal): Promise<void> {
@@ -27,7 +30,8 @@ export async function follow(stop: AbortSignal): Promise<void> {
           // The stream does not repeat missed events, so everything loads again.
           if (listening.peek() === false) changed()
           listening.value = true
-          outOfReach.value = false
+          reachable.value = true
+          failing.value = false
           wait = retryMs
         } else heard(name, data)
       }
@@ -42,14 +46,15 @@ export async function follow(stop: AbortSignal): Promise<void> {
         if (overview.peek()) void loadOverview()
       }
       // Another refusal, such as too many streams, is no reason to call the page outdated.
-      if (cause.code === 'unreachable' || cause.status >= 500) outOfReach.value = true
+      failing.value = cause.code !== 'unreachable' && cause.status >= 500
+      if (cause.code === 'unreachable') reachable.value = false
     }
     listening.value = false
     await paused(wait, stop)
     wait = Math.min(wait * 2, retryMsMax)
   }
   listening.value = false
-  outOfReach.value = false
+  failing.value = false
 }
 
 function heard(name: string, data: string): void {
@@ -77,12 +82,21 @@ function changed(): void {
   }, wait)
 }
 
+/** Resolves after so long, or as soon as the service is back in reach. */
 function paused(ms: number, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    stop.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
+    let before = reachable.peek()
+    const forget = reachable.subscribe((now) => {
+      if (now && !before) end()
+      before = now
     })
+    const timer = setTimeout(end, ms)
+    stop.addEventListener('abort', end, { once: true })
+    function end() {
+      clearTimeout(timer)
+      forget()
+      stop.removeEventListener('abort', end)
+      resolve()
+    }
   })
 }

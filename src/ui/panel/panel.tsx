@@ -10,6 +10,7 @@ import { Failure } from '../parts/failure.tsx'
 import { Frame } from '../parts/frame.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { PrintRoom } from '../parts/print.tsx'
+import { watchService } from '../state/reach.ts'
 import { couponWords as t } from '../words/coupons.ts'
 import { Account } from './account.tsx'
 import { Coupon } from './coupon.tsx'
@@ -210,6 +211,7 @@ function SignAgain() {
 readSetupCode()
 window.addEventListener('hashchange', readSetupCode)
 followRoute()
+watchService({ asking: true })
 effect(() => {
   const section = session.who.value ? t(`nav.${sectionOf(route.value)}`) : t('nav.panel')
   document.title = t('title.of', { section, who: ownName() ?? 'Cuponera' })

@@ -92,10 +92,11 @@ export function parseRecipientFile(bytes: Uint8Array): { lines: string[] } | Wro
   return lines.length > clientLimits.mintCountMax ? 'many' : { lines }
 }
 
-/** Spreadsheets save UTF-8, UTF-16 for "Unicode text", and the code page of Windows otherwise. */
+/** Spreadsheets save UTF-8, UTF-16 of either byte order for "Unicode text", and the code page of Windows otherwise. */
 function textOf(bytes: Uint8Array): string {
-  const wide = bytes[0] === 0xff && bytes[1] === 0xfe
-  if (wide) return new TextDecoder('utf-16le').decode(bytes)
+  const [first, second] = bytes
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {

@@ -62,7 +62,7 @@ export function paidOf({ purchase, amountMsat }: Redemption): Money | null {
  * The value of a discount. Null if it depends on prices that nobody named: of single products, of a gift, or of a
  * purchase in another currency.
  */
-export function discountOf(benefit: Benefit, purchase: Money | null): Money | null {
+function discountOf(benefit: Benefit, purchase: Money | null): Money | null {
   const full = fullDiscount(benefit, purchase)
   if (!full) return null
   // A fixed discount is not higher than the purchase either.

@@ -52,13 +52,15 @@ export function Dialog({ title, onClose, roomy = false, children }: Props) {
       onClose={() => dialog.current?.isConnected && dialog.current.showModal()}
     >
       <div class="dialog-head">
-        <h2 ref={heading} id={id} tabIndex={-1}>
-          {title}
-        </h2>
+        <div class="titled">
+          <h2 ref={heading} id={id} tabIndex={-1}>
+            {title}
+          </h2>
+          <Toasts place={place} />
+        </div>
         {onClose && <IconButton icon="close" label={t('close')} onClick={onClose} />}
       </div>
       <div class="dialog-body">{children}</div>
-      <Toasts place={place} />
     </dialog>
   )
 }

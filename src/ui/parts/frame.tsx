@@ -42,14 +42,16 @@ export function Frame({
       </button>
       <header class="top">
         <div class="top-inner">
-          <a class="brand" href={home}>
-            <ShopLogo path={name === null ? null : logo} icon="ticket" size={26} />
-            <span class="brand-names">
-              <bdi class="brand-name">{name ?? 'Cuponera'}</bdi>
-              {device !== null && <bdi class="brand-device">{device}</bdi>}
-            </span>
-          </a>
-          <div class="grow" />
+          <div class="titled">
+            <a class="brand" href={home}>
+              <ShopLogo path={name === null ? null : logo} icon="ticket" size={26} />
+              <span class="brand-names">
+                <bdi class="brand-name">{name ?? 'Cuponera'}</bdi>
+                {device !== null && <bdi class="brand-device">{device}</bdi>}
+              </span>
+            </a>
+            <Toasts />
+          </div>
           {actions}
           <Preferences />
         </div>
@@ -58,7 +60,6 @@ export function Frame({
       <main ref={main} id="main" class={narrow ? 'main narrow' : 'main'} tabIndex={-1}>
         {children}
       </main>
-      <Toasts />
     </>
   )
 }

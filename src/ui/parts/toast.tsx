@@ -12,7 +12,10 @@ let last = 0
 /** Open dialogs, the topmost last. A modal dialog hides the rest of the page, so its own toasts must show. */
 const dialogs = signal<readonly string[]>([])
 
-/** Show a sentence for `toastMs`; screen readers read it out. */
+/**
+ * Show a sentence for `toastMs`; screen readers read it out. Of forty-odd characters and without names, so that it
+ * fits beside the buttons of a small screen; what a person must not miss is a notice.
+ */
 export function say(text: string, tone: Tone = 'good'): void {
   const id = ++last
   toast.value = { id, text, tone }

@@ -4,7 +4,7 @@ import type { IconName } from '../parts/icon.tsx'
 import type { Tone } from '../parts/notice.tsx'
 import { knownName } from '../state/merchant-names.ts'
 import { shops } from '../state/shops.ts'
-import { benefitText, nameTells } from '../words/benefit-text.ts'
+import { benefitText, nameTells, shownName } from '../words/benefit-text.ts'
 import { moment } from '../words/format.ts'
 import { laterText, neverText } from '../words/rules-text.ts'
 import { smallText, tillWords as t } from '../words/till.ts'
@@ -97,7 +97,8 @@ function Shown({ state: { terms, nonce } }: StateProps<'shown'>) {
   return <Done state={{ step: 'done', nonce, outcome: 'foreign', terms, claimedAt: null }} />
 }
 
-function Redeeming({ state: { name, lost } }: StateProps<'redeeming'>) {
+function Redeeming({ state: { named, lost } }: StateProps<'redeeming'>) {
+  const name = shownName(named.name, named.coupon)
   if (lost === 0) {
     return (
       <WaitBanner title={t('redeeming.title')}>

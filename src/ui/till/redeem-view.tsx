@@ -1,5 +1,8 @@
 import { useRef, useState } from 'preact/hooks'
+import { scanCharsMax } from '../../client/scan.ts'
+import { groupTyped } from '../../client/typed-code.ts'
 import { cameraTrouble } from '../browser/camera.ts'
+import { canPaste, copiedText } from '../browser/clipboard.ts'
 import { readPhoto } from '../browser/qr-reader.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { useAttempt } from '../parts/attempt.ts'
@@ -8,6 +11,7 @@ import { CodeField, slipIn } from '../parts/code-field.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Badge, Notice } from '../parts/notice.tsx'
+import { shownName } from '../words/benefit-text.ts'
 import { moment } from '../words/format.ts'
 import { tillWords as t } from '../words/till.ts'
 import { OutcomeView, outcomeTone } from './outcome-view.tsx'
@@ -110,26 +114,53 @@ function PhotoButton({ primary }: { primary: boolean }) {
 
 function TypedCode() {
   const [text, setText] = useState('')
+  const [unpasted, setUnpasted] = useState<'empty' | 'denied' | null>(null)
+  const pasting = useAttempt()
   const looks = notCoupon.value
+  const enter = (whole: string) => setText(take([whole]).kind === 'coupon' ? '' : whole)
+  const paste = async () => {
+    const copied = await copiedText()
+    // Meanwhile a scanner may have read a coupon.
+    if (redemption.peek().step !== 'idle') return
+    notCoupon.value = null
+    setUnpasted(copied === null ? 'denied' : copied.trim() === '' ? 'empty' : null)
+    if (copied?.trim()) enter(groupTyped(copied.trim().slice(0, scanCharsMax)))
+  }
   return (
     <form
       class="stack"
       onSubmit={(event) => {
         event.preventDefault()
-        if (take([text]).kind === 'coupon') setText('')
+        setUnpasted(null)
+        enter(text)
       }}
     >
       <CodeField
         label={t('redeem.code')}
         hint={t('redeem.code.hint')}
-        error={looks && ((looks === 'text' && slipIn(text)) || t(`redeem.other.${looks}`))}
+        error={
+          unpasted !== null
+            ? t(`redeem.paste.${unpasted}`)
+            : looks && ((looks === 'text' && slipIn(text)) || t(`redeem.other.${looks}`))
+        }
         value={text}
         onText={(typed) => {
           notCoupon.value = null
+          setUnpasted(null)
           setText(typed)
         }}
-        beside={<Button type="submit">{t('redeem.look')}</Button>}
+        beside={
+          <>
+            {canPaste() && (
+              <Button icon="copy" busy={pasting.busy} onClick={() => void pasting.attempt(paste)}>
+                {t('redeem.paste')}
+              </Button>
+            )}
+            <Button type="submit">{t('redeem.look')}</Button>
+          </>
+        }
       />
+      {pasting.failure !== null && <Failure cause={pasting.failure} />}
     </form>
   )
 }
@@ -142,23 +173,23 @@ function Unsettled() {
       <h2 id="unsettled">{t('pending.title')}</h2>
       <p class="soft">{t('pending.detail')}</p>
       <ul class="lines">
-        {list.map((pending) => (
-          <li key={pending.nonce} class="row apart">
-            <span class="grow">
-              <strong>
-                <bdi>{pending.name}</bdi>
-              </strong>
-              <br />
-              <span class="soft small">{moment(pending.startedAt)}</span>
-            </span>
-            <Button
-              aria-label={t('pending.settle.of', { name: pending.name })}
-              onClick={() => settle(pending)}
-            >
-              {t('pending.settle')}
-            </Button>
-          </li>
-        ))}
+        {list.map((pending) => {
+          const name = shownName(pending.name, pending.coupon)
+          return (
+            <li key={pending.nonce} class="row apart">
+              <span class="grow">
+                <strong>
+                  <bdi>{name}</bdi>
+                </strong>
+                <br />
+                <span class="soft small">{moment(pending.startedAt)}</span>
+              </span>
+              <Button aria-label={t('pending.settle.of', { name })} onClick={() => settle(pending)}>
+                {t('pending.settle')}
+              </Button>
+            </li>
+          )
+        })}
       </ul>
     </section>
   )
@@ -171,10 +202,10 @@ function Recent() {
     <section class="stack tight" aria-labelledby="recent">
       <h2 id="recent">{t('recent.title')}</h2>
       <ul class="lines">
-        {list.map(({ outcome, name, at }) => (
+        {list.map(({ outcome, name, coupon, at }) => (
           <li key={`${at}${name}`} class="row apart">
             <span class="grow">
-              <bdi>{name}</bdi> <span class="soft small">· {moment(at)}</span>
+              <bdi>{shownName(name, coupon)}</bdi> <span class="soft small">· {moment(at)}</span>
             </span>
             <Badge tone={outcomeTone[outcome]}>{t(`done.${outcome}`)}</Badge>
           </li>

@@ -1,6 +1,6 @@
 /** Redemption at the counter: a preview, then one tap. Every outcome shown is an answer of the service. */
 
-import type { Pending, PendingList } from '../../client/pending.ts'
+import type { Named, Pending, PendingList } from '../../client/pending.ts'
 import {
   type Answer,
   type Ask,
@@ -48,7 +48,7 @@ export type RedemptionUnderWay =
       step: 'redeeming'
       nonce: string
       terms: VoucherTerms | null
-      name: string
+      named: Named
       lost: number
       told: boolean
     }
@@ -120,12 +120,10 @@ type Wiring = {
   shops: () => readonly string[]
   /** The pinned key of the manager; null where this device never reached the service. */
   manager: () => string | null
-  /** The name of a coupon for the person at the till. */
-  nameOf: (terms: VoucherTerms) => string
   onChange: (state: Redemption) => void
   alone: Alone
   /** Called with the answer of a redemption that is no longer on the screen. */
-  onLate: (name: string, outcome: Redemption) => void
+  onLate: (named: Named, outcome: Redemption) => void
 }
 
 /** A trigger that is held a moment too long reads again within it; the next customer takes longer. */
@@ -143,8 +141,7 @@ export function resumable({ startedAt, aside }: Pending, now: number): boolean {
 }
 
 export function createRedeemer(wiring: Wiring): Redeemer {
-  const { ask, pause, pending, now, nowMs, shops, manager, nameOf, alone, onChange, onLate } =
-    wiring
+  const { ask, pause, pending, now, nowMs, shops, manager, alone, onChange, onLate } = wiring
   let state: Redemption = { step: 'idle' }
   /** Counts the coupons on the screen, so that a late preview does not replace the next one. */
   let turn = 0
@@ -165,9 +162,10 @@ export function createRedeemer(wiring: Wiring): Redeemer {
   /** An entry that was put aside, or that another page closed meanwhile, does not end in green. */
   const claim = async (open: Pending, terms: VoucherTerms | null) => {
     const mine = ++turn
-    const { nonce, key, name, owner, purchase } = open
+    const { nonce, key, owner, purchase } = open
     const body = { nonce, ...(owner !== undefined && { owner }), ...(purchase && { purchase }) }
-    const waiting = { step: 'redeeming', nonce, terms, name, told: open.answered === true } as const
+    const told = open.answered === true
+    const waiting = { step: 'redeeming', nonce, terms, named: open, told } as const
     show({ ...waiting, lost: 0 })
     const answer = await persist(() => ask('/api/coupons/claim', body, key), {
       pause,
@@ -190,13 +188,13 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       pending.close(nonce, key)
     }
     if (onScreen) show(outcome)
-    else onLate(name, outcome)
+    else onLate(open, outcome)
   }
   /** Claim a coupon, unless another page of this till waits for the answer to its own claim of it. */
-  const claimAlone = async (nonce: string, name: string, work: () => Promise<void>) => {
+  const claimAlone = async (nonce: string, named: Named, work: () => Promise<void>) => {
     const mine = ++turn
     // Before the lock is there: a second tap must not ask for it again.
-    show({ step: 'redeeming', nonce, terms: null, name, lost: 0, told: false })
+    show({ step: 'redeeming', nonce, terms: null, named, lost: 0, told: false })
     const ran = await alone(nonce, 'now-or-never', async () => {
       if (turn === mine) await work()
     })
@@ -206,8 +204,8 @@ export function createRedeemer(wiring: Wiring): Redeemer {
   const settle = (open: Pending) => {
     // The page that put it aside may still hold its lock for a moment, and waits for nothing.
     if (open.aside) return claim(open, null)
-    const { nonce, name } = open
-    return claimAlone(nonce, name, () => {
+    const { nonce } = open
+    return claimAlone(nonce, open, () => {
       pending.putAside(nonce)
       return claim(open, null)
     })
@@ -239,13 +237,12 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       const other = pending.find(nonce)
       // Another page claimed it since the preview. It waits for nothing, though its lock may last a moment.
       if (other?.aside) return claim(other, terms)
-      const name = nameOf(terms)
-      await claimAlone(nonce, name, () => {
+      await claimAlone(nonce, terms, () => {
         // That page is gone.
         if (pending.find(nonce)) pending.putAside(nonce)
         // The key is stored before the request leaves: a reload retries with the same one.
         const sent = { owner, ...(purchase && { purchase }) }
-        return claim(pending.open(nonce, name, sent), terms)
+        return claim(pending.open(nonce, terms, sent), terms)
       })
     },
     disown() {

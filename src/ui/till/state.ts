@@ -1,18 +1,17 @@
 /** The state of redeeming at the till. Views read its signals and call its functions. */
 import { effect, signal } from '@preact/signals'
 import { systemClock } from '../../base/clock.ts'
+import { asObject } from '../../base/json.ts'
 import { parseStored } from '../../client/json.ts'
 import { createPauses } from '../../client/pause.ts'
-import { openPendingList, type Pending } from '../../client/pending.ts'
+import { isNamed, type Named, openPendingList, type Pending } from '../../client/pending.ts'
 import { type Ask, codeOf } from '../../client/persist.ts'
 import { randomText } from '../../client/random.ts'
 import { createFilm, parseReadings, type Scanned } from '../../client/scan.ts'
-import type { VoucherTerms } from '../../client/voucher-terms.ts'
 import type { Money } from '../../coupons/money.ts'
 import { device } from '../browser/storage.ts'
 import { ask, managerKey, reachable } from '../state/reach.ts'
 import { addShop, parseOffer, readShops, shops } from '../state/shops.ts'
-import { shownName } from '../words/benefit-text.ts'
 import { alone } from './alone.ts'
 import { session } from './issue-state.ts'
 import { createRedeemer, type Outcome, type Redemption, resumable } from './redeem.ts'
@@ -22,7 +21,7 @@ export type TillTab = 'redeem' | 'issue' | 'settings'
 export const tab = signal<TillTab>('redeem')
 
 /** A recent outcome. Its nonce is not kept: the list stays on the device. */
-type Recent = { outcome: Outcome; name: string; at: number }
+type Recent = Named & { outcome: Outcome; at: number }
 
 const recentPlace = 'till:recent'
 const recentMax = 8
@@ -41,7 +40,7 @@ const list = openPendingList({
 export const redemption = signal<Redemption>({ step: 'idle' })
 /** Redemptions without an answer, except the one on the screen. */
 export const unsettled = signal<readonly Pending[]>(list.all())
-export const recent = signal<readonly Recent[]>(parseList<Recent>(recentPlace))
+export const recent = signal<readonly Recent[]>(readRecent())
 /** The kind of the last scan, if it was no coupon. */
 export const notCoupon = signal<Extract<Scanned, { kind: 'other' }>['looks'] | null>(null)
 /** The host in the scanned code, if it is not ours. */
@@ -69,26 +68,21 @@ const redeemer = createRedeemer({
   nowMs: () => performance.now(),
   shops: () => shops.peek(),
   manager: managerKey,
-  nameOf,
   alone,
   onChange: show,
-  onLate(name, outcome) {
+  onLate(named, outcome) {
     unsettled.value = pendingElsewhere(redemption.peek())
-    if (outcome.step === 'done') note(outcome.outcome, name)
+    if (outcome.step === 'done') note(outcome.outcome, named)
   },
 })
-
-function nameOf({ name, coupon }: VoucherTerms): string {
-  return shownName(name, coupon)
-}
 
 /** The pending list without the coupon on the screen. */
 function pendingElsewhere(shown: Redemption): Pending[] {
   return list.all().filter(({ nonce }) => !('nonce' in shown) || nonce !== shown.nonce)
 }
 
-function note(outcome: Outcome, name: string): void {
-  const one: Recent = { outcome, name, at: systemClock() }
+function note(outcome: Outcome, { name, coupon }: Named): void {
+  const one: Recent = { outcome, name, ...(coupon && { coupon }), at: systemClock() }
   recent.value = [one, ...recent.peek()].slice(0, recentMax)
   device.write(recentPlace, JSON.stringify(recent.peek()))
 }
@@ -104,7 +98,7 @@ function show(next: Redemption): void {
   play(next.outcome)
   // A preview decided nothing, so it is no recent outcome.
   if (before.step !== 'redeeming' || before.told) return
-  note(next.outcome, next.terms ? nameOf(next.terms) : before.name)
+  note(next.outcome, next.terms ?? before.named)
 }
 
 /** The reads of the camera. After an outcome the customer's phone may still be in front of it. */
@@ -240,12 +234,18 @@ export function resume(): void {
   // Another page of this till works on the same lists.
   window.addEventListener('storage', () => {
     unsettled.value = pendingElsewhere(redemption.peek())
-    recent.value = parseList<Recent>(recentPlace)
+    recent.value = readRecent()
     readShops()
   })
 }
 
-function parseList<T>(place: string): T[] {
-  const value = parseStored(device.read(place))
-  return Array.isArray(value) ? (value as T[]) : []
+function readRecent(): Recent[] {
+  const list = parseStored(device.read(recentPlace))
+  return Array.isArray(list) ? list.filter(isRecent) : []
+}
+
+/** Whole entries only: another build may have stored others. */
+function isRecent(value: unknown): value is Recent {
+  const { outcome, at } = asObject(value) ?? {}
+  return isNamed(value) && typeof at === 'number' && typeof outcome === 'string'
 }

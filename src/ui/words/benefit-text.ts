@@ -35,8 +35,12 @@ export function plainBenefitText(benefit: Benefit): string {
   return benefitText(benefit).replace(/[\u2068\u2069]/g, '')
 }
 
-/** The name of a coupon for its reader: one that the panel made of the benefit, in another language, is told again. */
-export function shownName(name: string, benefit: Benefit): string {
+/**
+ * The name of a coupon for its reader: one that the panel made of the benefit, in another language, is told again.
+ * Without the benefit, nobody can tell.
+ */
+export function shownName(name: string, benefit: Benefit | undefined): string {
+  if (!benefit) return name
   const { cap: _, ...uncapped } = benefit
   const theirs = language.value === 'es' ? 'en' : 'es'
   const made = [benefit, uncapped].find(

@@ -27,6 +27,10 @@ export const couponWords = createWords({
     'Todavía se puede usar, y este código lo tenés sólo vos: si lo quitás, nadie te lo puede devolver. ¿Quitarlo?',
     'It can still be used, and you are the only one with this code: if you remove it, nobody can give it back to you. Remove it?',
   ],
+  'mine.remove.overdue': [
+    'Puede que todavía valga, y si lo quitás no vuelve a esta lista. ¿Quitarlo?',
+    'It may still be good, and once removed it does not come back to this list. Remove it?',
+  ],
   'mine.remove.yes': ['Sí, quitarlo', 'Yes, remove it'],
   'mine.removed': ['Lo quitamos de este equipo.', 'We removed it from this device.'],
   'unseen.title': ['Cupón sin revisar', 'Coupon not checked yet'],
@@ -58,6 +62,7 @@ export const couponWords = createWords({
   'status.refreshed': ['Cambió de manos', 'Changed hands'],
   'status.voided': ['Anulado', 'Voided'],
   'status.expired': ['Vencido', 'Expired'],
+  'status.overdue': ['¿Vencido?', 'Expired?'],
   'status.unknown': ['No existe', 'Does not exist'],
   'status.minted.detail': ['Mostrá este QR en la caja.', 'Show this QR code at the till.'],
   'status.claimed.detail': ['Se canjeó {when}.', 'It was redeemed {when}.'],
@@ -67,6 +72,10 @@ export const couponWords = createWords({
   ],
   'status.voided.detail': ['El comercio anuló este cupón.', 'The shop voided this coupon.'],
   'status.expired.detail': ['Venció {when}.', 'It expired {when}.'],
+  overdue: [
+    'Según el reloj de este equipo, venció {when}. Si el reloj está mal, todavía puede valer: la caja lo dice.',
+    'By this device’s clock, it expired {when}. If the clock is wrong, it may still be good: the till will tell.',
+  ],
   'status.unknown.detail': [
     'Ningún cupón tiene ese código. Pedile a quien te lo dio que te lo pase de nuevo.',
     'No coupon has that code. Ask whoever gave it to you to send it again.',
@@ -126,7 +135,7 @@ export const couponWords = createWords({
   ],
   'take.gone': [
     'Llegaste tarde: otra persona lo cambió antes o ya no vale.',
-    'Too late: somebody else got there first, or it is no longer valid.',
+    'Too late: somebody got there first, or it has ended.',
   ],
   'take.own': ['Es sólo tuyo', 'Yours alone'],
 

@@ -51,10 +51,7 @@ export const couponWords = createWords(
     'step.back': ['Volver', 'Back'],
     'step.create': ['Crear el cupón', 'Create the coupon'],
     'step.save': ['Guardar los cambios', 'Save the changes'],
-    'step.created': [
-      'Listo: «{name}» ya se puede entregar.',
-      'Done: “{name}” is ready to hand over.',
-    ],
+    'step.created': ['Listo: ya se puede entregar.', 'Done: it is ready to hand over.'],
     'step.saved': ['Guardado.', 'Saved.'],
     preview: ['Así lo va a ver tu cliente', 'How your customer will see it'],
     'preview.placeholder': [
@@ -192,9 +189,13 @@ export const couponWords = createWords(
       'Nunca se emitió ninguno: desaparece sin dejar rastro.',
       'None was ever issued: it disappears without a trace.',
     ],
-    'coupon.delete.kept': [
-      'Ya se emitieron: en vez de borrarse, se archiva. Sus canjes quedan en tus registros.',
-      'Some have been issued, so we archive it instead of deleting it. Its redemptions stay in your records.',
+    'coupon.undeletable': [
+      'Ya entregaste alguno, así que no se puede borrar: archivalo.',
+      'Some have been handed over, so it cannot be deleted: archive it.',
+    ],
+    'coupon.archive.kept': [
+      'Sus canjes quedan en tus registros.',
+      'Its redemptions stay in your records.',
     ],
     'coupon.delete.done': ['Borrado.', 'Deleted.'],
     'coupon.pictureless': [

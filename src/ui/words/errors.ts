@@ -126,10 +126,9 @@ const english = {
   'definitions-full': 'There is no room for more coupons. Delete one that you do not use.',
   'vouchers-day-full': 'No more coupons can be issued on this service today. Carry on tomorrow.',
   'bytes-day-full': 'Nothing more can be saved on this service today. Carry on tomorrow.',
-  'move-passphrase-wrong':
-    'Those words do not open the file of the move. Check them and try again.',
+  'move-passphrase-wrong': 'Those words do not open the move file. Check them and try again.',
   'move-file-damaged':
-    'The file of the move is damaged or incomplete. Bring it again from the other computer.',
+    'The move file is damaged or incomplete. Bring it again from the other computer.',
   'move-not-allowed': 'Only the person who set up the service can move it.',
   'move-not-empty': 'This service already has data. A move only goes into a newly installed one.',
   'clock-behind': 'The service’s clock is slow. Tell the shop.',

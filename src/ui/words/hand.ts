@@ -62,8 +62,8 @@ export const handWords = createWords(
       'It stays on this device only. Use the network for customers: whoever reads the code can join.',
     ],
     'wifi.unkept': [
-      'Este navegador no lo guarda: lo vas a tener que escribir de nuevo la próxima vez.',
-      'This browser does not save it: you will have to type it again next time.',
+      'Este navegador no lo guarda para la próxima vez.',
+      'This browser does not save it for next time.',
     ],
     'wifi.network': ['Nombre de la red', 'Name of the network'],
     'wifi.network.wrong': [

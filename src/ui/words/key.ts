@@ -11,7 +11,7 @@ export const keyWords = createWords(
     ],
     'key.word.wrong': [
       '«{word}» no es una de las palabras posibles. Fijate cómo la anotaste.',
-      '“{word}” is not one of the possible words. See how you wrote it down.',
+      '“{word}” is not one of the possible words. Check how you wrote it down.',
     ],
     'key.new-pin': ['Elegí un PIN para este equipo', 'Choose a PIN for this device'],
     'key.qr.none': [
@@ -66,7 +66,7 @@ export const keyWords = createWords(
     ],
     'second.password.simple': [
       'Es muy fácil de adivinar: no uses sólo números ni repitas lo mismo.',
-      'It is too easy to guess: do not use digits alone, or repeat the same.',
+      'It is too easy to guess: do not use only digits, or one character over and over.',
     ],
     'second.words.keep': [
       'Anotá estas seis palabras en un papel, en este orden. Se muestran sólo esta vez.',

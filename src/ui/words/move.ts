@@ -9,7 +9,7 @@ export const moveWords = createWords({
   ],
   'out.file': [
     'Te llevás un archivo con todo tu negocio: cupones, canjes, cajas, clientes y claves del servicio.',
-    'You take one file with the whole of your shop: coupons, redemptions, tills, customers and the keys of the service.',
+    'You take one file with your whole shop in it: coupons, redemptions, tills, customers and the keys of the service.',
   ],
   'out.key': [
     'Tu propia clave no va en el archivo: se muda con su copia.',
@@ -21,7 +21,7 @@ export const moveWords = createWords({
   'out.confirm.word': ['MUDAR', 'MOVE'],
   'out.confirm.wrong': ['Escribí {word}, tal cual.', 'Type {word}, exactly.'],
   'out.next': ['Seguir', 'Continue'],
-  'out.close': ['Ya las guardé: cerrar el negocio acá', 'I have kept them: close the shop here'],
+  'out.close': ['Ya las guardé: cerrar el negocio acá', 'I have saved them: close the shop here'],
   'words.title': ['Ocho palabras', 'Eight words'],
   'words.why': [
     'Abren el archivo en la computadora nueva: las vas a necesitar. Anotalas en este orden, o imprimilas, y no las guardes junto al archivo.',
@@ -30,7 +30,7 @@ export const moveWords = createWords({
   'words.print': ['Imprimir', 'Print'],
   'words.paper': [
     'Palabras de la mudanza. Abren el archivo en la computadora nueva.',
-    'Words of the move. They open the file on the new computer.',
+    'Words for the move. They open the file on the new computer.',
   ],
   'moved.title': [
     'Este negocio se mudó a otra computadora',
@@ -42,7 +42,7 @@ export const moveWords = createWords({
   ],
   'moved.owner': [
     'Si el negocio es tuyo, entrá con tu clave: podés bajar el archivo de la mudanza, o abrir de nuevo acá si no la hiciste.',
-    'If the shop is yours, sign in with your key: you can download the file of the move, or open again here if you did not move.',
+    'If the shop is yours, sign in with your key: you can download the move file, or open again here if you did not move.',
   ],
   'moved.closing': [
     'Cerrando el negocio en esta computadora…',
@@ -55,7 +55,7 @@ export const moveWords = createWords({
   ],
   'moved.steps': [
     'En la computadora nueva abrí el panel por primera vez, elegí «Vengo de otra computadora», y dale el archivo y las palabras.',
-    'On the new computer, open the panel for the first time, choose “I come from another computer”, and give it the file and the words.',
+    'On the new computer, open the panel for the first time, choose “I’m moving from another computer”, and give it the file and the words.',
   ],
   'moved.words.new': [
     'Son nuevas: abren el archivo que bajes ahora. Uno anterior se abre con las suyas.',
@@ -65,7 +65,7 @@ export const moveWords = createWords({
   'moved.again': ['Bajarlo otra vez', 'Download it again'],
   'moved.downloaded': [
     'El archivo está en tus descargas. Guardalo como plata: quien lo abre tiene todo tu negocio.',
-    'The file is in your downloads. Keep it like cash: anyone who opens it has the whole of your shop.',
+    'The file is in your downloads. Keep it like cash: anyone who opens it has your whole shop.',
   ],
   'back.title': ['La mudanza no se hizo', 'I did not move'],
   'back.why': [
@@ -73,13 +73,13 @@ export const moveWords = createWords({
     'First destroy every copy of the file. If your shop is open on both computers, the same coupon can be redeemed on each of them.',
   ],
   'back.do': ['Destruí el archivo: abrir acá', 'I destroyed the file: open here'],
-  'in.title': ['Vengo de otra computadora', 'I come from another computer'],
+  'in.title': ['Vengo de otra computadora', 'I’m moving from another computer'],
   'in.why': [
     'En la otra, en Ajustes, está «Mudarse a otra computadora»: te da un archivo y ocho palabras.',
-    'On the other one, in Settings, is “Move to another computer”: it gives you a file and eight words.',
+    'On the other computer, “Move to another computer” in Settings gives you a file and eight words.',
   ],
   'in.file': ['Elegir el archivo', 'Choose the file'],
-  'in.file.missing': ['Elegí el archivo de la mudanza.', 'Choose the file of the move.'],
+  'in.file.missing': ['Elegí el archivo de la mudanza.', 'Choose the move file.'],
   'in.words': ['Las ocho palabras', 'The eight words'],
   'in.words.hint': [
     'En el orden en que las anotaste. Los acentos no importan.',

@@ -20,8 +20,8 @@ export const ownShopWords = createWords({
   'shop.save': ['Guardar los cambios', 'Save changes'],
   'shop.saved': ['Guardado.', 'Saved.'],
   'shop.later': [
-    'Guardado en este equipo. Lo mandamos cuando vuelva la conexión.',
-    'Saved on this device. We will send it when the connection is back.',
+    'Guardado acá. Sale al volver la conexión.',
+    'Saved here. It is sent once we are back online.',
   ],
   'shop.unpublished': [
     'Tus clientes ya ven este nombre. A otras aplicaciones se lo pasamos la próxima vez que entres.',

@@ -105,7 +105,7 @@ export const panelWords = createWords(
     'in.sample.name': ['Café de a dos', 'Coffee for two'],
     'in.sample.terms': ['De lunes a jueves, de 15 a 19.', 'Monday to Thursday, 3 to 7 pm.'],
     'in.how': ['¿Cómo querés entrar?', 'How do you want to sign in?'],
-    'in.move': ['Vengo de otra computadora', 'I come from another computer'],
+    'in.move': ['Vengo de otra computadora', 'I’m moving from another computer'],
     'in.moved': ['Listo: entrá con tu clave.', 'Done: sign in with your key.'],
     'in.local': ['Crear mi clave acá', 'Create my key here'],
     'in.local.why': [

@@ -25,13 +25,10 @@ export const shopWords = createWords(
     'tills.label.example': ['Ej.: Caja 1', 'E.g. Till 1'],
     'tills.do': ['Autorizar', 'Authorise'],
     'tills.added.mint': [
-      'Autorizada: ya puede entregar y canjear tus cupones.',
-      'Authorised: it can issue and redeem your coupons now.',
+      'Autorizada: ya puede entregar y canjear.',
+      'Authorised: it can issue and redeem now.',
     ],
-    'tills.added.redeem': [
-      'Autorizada: ya puede canjear tus cupones.',
-      'Authorised: it can redeem your coupons now.',
-    ],
+    'tills.added.redeem': ['Autorizada: ya puede canjear.', 'Authorised: it can redeem now.'],
     'tills.may': ['¿Qué puede hacer?', 'What may it do?'],
     'tills.may.label': ['Qué puede hacer la caja {name}', 'What till {name} may do'],
     'tills.may.mint': ['Puede entregar y canjear', 'Issues and redeems'],

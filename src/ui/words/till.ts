@@ -26,6 +26,15 @@ export const tillWords = createWords({
     'It is below the QR code, in 7 groups of 4. With a USB or Bluetooth scanner there is nothing to tap: just scan.',
   ],
   'redeem.look': ['Ver cupón', 'Look it up'],
+  'redeem.paste': ['Pegar', 'Paste'],
+  'redeem.paste.denied': [
+    'El navegador no dejó pegar. Mantené apretado el campo y elegí «Pegar».',
+    'The browser did not let us paste. Press and hold the field, then choose “Paste”.',
+  ],
+  'redeem.paste.empty': [
+    'No hay ningún texto copiado: copiá primero el código.',
+    'There is no copied text: copy the code first.',
+  ],
   'redeem.other.nothing': ['Escribí o escaneá un código.', 'Type or scan a code.'],
   'redeem.other.key': ['Eso es una clave, no un cupón.', 'That is a key, not a coupon.'],
   'redeem.other.payment': [

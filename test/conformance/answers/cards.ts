@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   activateCard,
   asking,
@@ -11,9 +12,9 @@ import {
   scanPath,
   tapQuery,
 } from '../../support/cards.ts'
-import { damage } from '../../support/cli.ts'
 import { newKey, newSigner } from '../../support/client.ts'
 import { briefSeconds, secondsNow, untilSecond } from '../../support/clock.ts'
+import { damage, databaseOf } from '../../support/database.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -80,11 +81,14 @@ export function testCards(service: Documented): void {
     await refused(activating, 'otc-unknown', activation(holder, 'ninguno'))
     await refused(activating, 'card-delegation-invalid', activation(holder, otc, {}))
     await ask(activating, activation(holder, otc))
-    const many = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
-      INSERT INTO cards (uuid, cid, key_version, counter, design_uuid, design_name, name, holder, delegation, created_at, activated_at)
-      SELECT substr(uuid, 1, 31) || printf('x%04d', i), randomblob(7), 1, 0, design_uuid, '', '', holder, delegation, 1, 1
-      FROM cards, n WHERE holder = x'${holder.pubkey}'`
-    damage(server.dataDir, many)
+    await databaseOf(server.dataDir).runEach(
+      `INSERT INTO cards (uuid, cid, key_version, counter, design_uuid, design_name, name, holder, delegation, created_at, activated_at)
+       SELECT ?, ?, 1, 0, design_uuid, '', '', holder, delegation, 1, 1
+       FROM cards WHERE holder = ? AND name <> ''`,
+      Array.from({ length: 100 }, () => [
+        ...[crypto.randomUUID(), randomBytes(7), Buffer.from(holder.pubkey, 'hex')],
+      ]),
+    )
     const more = await initialise(newUid())
     await refused(activating, 'cards-full', activation(holder, more))
   })
@@ -128,10 +132,10 @@ export function testCards(service: Documented): void {
   scenario('a card that is disabled, or whose counter is not known, is tapped', async () => {
     const { refused, server } = await withCards(service, home())
     const { uid } = await newCard(server)
-    damage(server.dataDir, `UPDATE cards SET enabled = 0 WHERE cid = x'${uid}'`)
+    await damage(server.dataDir, `UPDATE cards SET enabled = 0 WHERE cid = x'${uid}'`)
     await refused(scanning, 'card-disabled', { path: scanPath(uid, 1) })
     const lost = `UPDATE cards SET enabled = 1, counter_known = 0 WHERE cid = x'${uid}'`
-    damage(server.dataDir, lost)
+    await damage(server.dataDir, lost)
     await refused(scanning, 'card-unconfirmed', { path: scanPath(uid, 2) })
     await refused(initialising, 'card-counter-low', request({ cid: uid, ctr: 1 }))
   })

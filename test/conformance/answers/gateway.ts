@@ -1,5 +1,5 @@
-import { damage } from '../../support/cli.ts'
 import { type Json, newSigner } from '../../support/client.ts'
+import { databaseOf } from '../../support/database.ts'
 import type { Caller, Documented } from '../../support/documented.ts'
 import { createEvent } from '../../support/events.ts'
 import { startFaultyRelay, stopRelays, tell } from '../../support/faulty-relay.ts'
@@ -52,7 +52,8 @@ export function testGateway({ scenario, newCaller }: Documented): void {
     const at = await startServer({ env: { RELAYS: 'ws://127.0.0.1:9' } })
     const { refused } = await newCaller({ at })
     await refused(fetching, 'relays-silent', { body: {} })
-    damage(at.dataDir, 'UPDATE outbox_load SET events = 1000000000')
+    const load = [{ keys: [1], by: { events: 1_000_000_000 } }]
+    await databaseOf(at.dataDir).count('outbox_load', load)
     await refused(publishing, 'outbox-full', { body: createEvent() })
   })
 

@@ -1,5 +1,5 @@
-import { damage } from '../../support/cli.ts'
 import { call, type Json, newKey, newSigner } from '../../support/client.ts'
+import { damage } from '../../support/database.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
 import { createEvent } from '../../support/events.ts'
 import {
@@ -137,7 +137,7 @@ export function testIdentities(service: Documented): void {
     const comment = `amount=1000&comment=${'x'.repeat(9000)}`
     await refused(pay, 'field-invalid', paying('irma', comment))
     const dead = JSON.stringify(walletObject({ callback: 'https://127.0.0.1:9/' }))
-    damage(server.dataDir, `UPDATE accounts SET lud16 = '${dead}' WHERE name = 'irma'`)
+    await damage(server.dataDir, `UPDATE accounts SET lud16 = '${dead}' WHERE name = 'irma'`)
     await refused(pay, 'wallet-unreachable', paying('irma', 'amount=1000'))
   })
 }

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
-import { damage } from '../../support/cli.ts'
 import { call, type Json, newSigner } from '../../support/client.ts'
+import { damage } from '../../support/database.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
 import {
   createInvoice,
@@ -18,6 +18,8 @@ const paid = 'GET /card/pay/{k1}'
 const invoicing = 'GET /card/pay'
 const tokens = { PESO: 1 }
 const { pubkey } = newSigner()
+/** A key that nobody has. */
+const zeros = '0'.repeat(64)
 
 /** A caller of a service, and a card that can pay there. */
 async function withCard({ newCaller }: Documented, at: TestServer) {
@@ -88,21 +90,25 @@ export function testPayments(service: Documented): void {
   scenario('a payment that the holder does not want', async () => {
     const { refused, order, card, server } = await withCard(service, home())
     const ofCard = `FROM cards WHERE cid = x'${card.uid}'`
-    const limit = `INSERT INTO card_limits SELECT NULL, id, '', '', 'PESO', 0, 0 ${ofCard}`
-    damage(server.dataDir, limit)
+    const limit = `INSERT INTO card_limits (card_id, name, description, token, amount, delta_seconds)
+      SELECT id, '', '', 'PESO', 0, 0 ${ofCard}`
+    await damage(server.dataDir, limit)
     await refused(paying, 'limit-exceeded', { body: (await order()).body })
-    damage(server.dataDir, `INSERT INTO trusted_merchants SELECT holder, zeroblob(32) ${ofCard}`)
+    await damage(
+      server.dataDir,
+      `INSERT INTO trusted_merchants SELECT holder, x'${zeros}' ${ofCard}`,
+    )
     await refused(paying, 'recipient-not-trusted', { body: (await order()).body })
   })
 
   scenario('a payment whose tap is of another holder, in flight or over', async () => {
     const { refused, order, changeTaps } = await withCard(service, home())
     const [stale, late, other] = [await order(), await order(), await order()]
-    changeTaps('holder = zeroblob(32)')
+    await changeTaps(`holder = x'${zeros}'`)
     await refused(paying, 'holder-changed', { body: other.body })
-    changeTaps("state = 'in-flight'")
+    await changeTaps("state = 'in-flight'")
     await refused(paying, 'k1-in-flight', { body: late.body })
-    changeTaps("state = 'free', expires_at = 1")
+    await changeTaps("state = 'free', expires_at = 1")
     await refused(paying, 'k1-expired', { body: stale.body })
   })
 
@@ -113,7 +119,7 @@ export function testPayments(service: Documented): void {
     const k1 = await tap(at, await newFundedCard(at, {}))
     const waiting = refused(paying, 'ledger-silent', { body: payEvent({ k1, pubkey, tokens }) })
     await until('reserved', async () => (await call(at.url, `/card/pay/${k1}`)).status === 200)
-    damage(at.dataDir, 'UPDATE card_payments SET expires_at = 1')
+    await damage(at.dataDir, 'UPDATE card_payments SET expires_at = 1')
     await waiting
   })
 }

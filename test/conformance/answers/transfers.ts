@@ -1,6 +1,5 @@
 import { expect } from 'bun:test'
 import type { Signer } from '../../../src/nostr/event.ts'
-import { damage } from '../../support/cli.ts'
 import {
   createDefinition,
   createProof,
@@ -9,6 +8,7 @@ import {
   newSigner,
   nostrHeader,
 } from '../../support/client.ts'
+import { damage } from '../../support/database.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
 import type { TestServer } from '../../support/server.ts'
 import { addAccount } from '../../support/shops.ts'
@@ -29,7 +29,7 @@ const env = {
 async function withHolder({ newCaller }: Documented, at: TestServer) {
   const caller = await newCaller({ at, origin })
   const name = `eva-${caller.signer.pubkey.slice(0, 8)}`
-  addAccount(at.dataDir, name, caller.signer.pubkey)
+  await addAccount(at.dataDir, name, caller.signer.pubkey)
   const couponId = await createDefinition(at.url, caller.token)
   const mint = () => mintOne(at.url, caller.token, couponId)
   return {
@@ -110,7 +110,7 @@ export function testTransfers(service: Documented): void {
     await ask(`GET ${settings}`)
     await ask(`PUT ${settings}`, { body: { allowVouchers: false } })
     await refused(`PUT ${settings}`, 'field-invalid', { body: { allowVouchers: 1 } })
-    damage(server.dataDir, `DELETE FROM accounts WHERE name = '${name}'`)
+    await damage(server.dataDir, `DELETE FROM accounts WHERE name = '${name}'`)
     await refused(`GET ${settings}`, 'account-unknown')
     await refused(`PUT ${settings}`, 'account-unknown', { body: { allowVouchers: true } })
   })

@@ -1,6 +1,5 @@
 import { expect } from 'bun:test'
 import { limits } from '../../../src/base/limits.ts'
-import { damage } from '../../support/cli.ts'
 import {
   createDefinition,
   type Json,
@@ -10,6 +9,7 @@ import {
   withKey,
 } from '../../support/client.ts'
 import { briefSeconds, secondsNow, untilSecond } from '../../support/clock.ts'
+import { damage, databaseOf } from '../../support/database.ts'
 import type { Caller, Documented } from '../../support/documented.ts'
 
 const minting = 'POST /api/coupons/mint'
@@ -58,13 +58,12 @@ export function testIssuing(service: Documented): void {
     await refused(batchVoiding, 'batch-unknown', { path: `${path}/none` })
     await refused(batchVoiding, 'coupon-unknown', { path: `${none.path}/${batch.id}` })
     // As if a thousand had been issued.
-    damage(server.dataDir, 'UPDATE batches SET issued = 1000')
+    await damage(server.dataDir, 'UPDATE batches SET issued = 1000')
     await refused(minting, 'batch-full', { body: { couponId, batch: { id: batch.id } } })
-    damage(
-      server.dataDir,
-      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
-       INSERT INTO batches (uuid, definition_id, name, created_at)
-       SELECT printf('%036d', i), (SELECT max(id) FROM definitions), 'x', 1 FROM n`,
+    await databaseOf(server.dataDir).runEach(
+      `INSERT INTO batches (uuid, definition_id, name, created_at)
+       SELECT ?, max(id), 'x', 1 FROM definitions`,
+      Array.from({ length: 1000 }, () => [crypto.randomUUID()]),
     )
     await refused(minting, 'batches-full', { body: { couponId, batch: { name: 'Otra' } } })
     await refused(minting, 'batch-unknown', { body: { couponId, batch: { id: 'none' } } })

@@ -1,0 +1,60 @@
+import { limits } from '../../base/limits.ts'
+import { OperatorError } from '../../base/operator-error.ts'
+import { couponSchema, versionOf } from '../migrations.ts'
+import type { Sql } from '../sql.ts'
+import { type Connection, ConnectionLost } from './connection.ts'
+import { readVersion } from './schema.ts'
+import { Servers } from './servers.ts'
+import { createSql } from './statements.ts'
+
+/**
+ * Read the database on a server in one state, on a connection of its own: beside a service or without one. Throws
+ * OperatorError if the server cannot be used. `signal` ends it.
+ */
+export async function readSnapshot<T>(
+  url: string,
+  read: (connection: Connection) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  let connection: Connection | null = null
+  const stop = () => connection?.destroy()
+  signal?.addEventListener('abort', stop)
+  try {
+    const servers = new Servers(url, () => undefined)
+    connection = await servers.connect(undefined, limits.maintenanceAnswerSeconds)
+    await connection.send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', [])
+    // The reader of what a command prints may take his time.
+    await connection.send(`SET LOCAL idle_in_transaction_session_timeout = '10min'`, [])
+    return await read(connection)
+  } catch (cause) {
+    throw cause instanceof ConnectionLost ? unusable(cause) : cause
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    connection?.destroy()
+  }
+}
+
+/** The line for the operator about a server that cannot be reached or used. */
+export function unusable({ message }: ConnectionLost): OperatorError {
+  return new OperatorError(`cannot use the database of DATABASE_URL\n${message}`)
+}
+
+/** The statement port on a connection for what only reads. */
+export function createReadingSql(connection: Connection): Sql {
+  return createSql({
+    send: (text, params) => connection.send(text, params),
+    post() {
+      throw new Error('nothing is written here')
+    },
+  })
+}
+
+/** As `inspect` of a file. */
+export function inspectServer<T>(url: string, query: (sql: Sql) => Promise<T>): Promise<T> {
+  return readSnapshot(url, async (connection) => {
+    if ((await readVersion(connection)) !== versionOf(couponSchema)) {
+      throw new OperatorError('the database of DATABASE_URL has no schema of this version')
+    }
+    return query(createReadingSql(connection))
+  })
+}

@@ -1,0 +1,235 @@
+/**
+ * `npm run failover -- N`: N rounds on a service whose PostgreSQL has a synchronous standby. In each one something dies
+ * under load: the primary (the standby is promoted), the service, or the network between them. Every answer that
+ * was given must stand, once. `--kinds primary,node` chooses, `SEED=…` repeats. Control: `--async`, where the standby
+ * is not waited for, must lose something.
+ */
+import { parseArgs } from 'node:util'
+import type { Connection } from '../../src/db/postgres/connection.ts'
+import { chooseSeed, Random } from '../fuzz/random.ts'
+import { call, percentBenefit } from '../support/client.ts'
+import type { Postgres } from '../support/postgres.ts'
+import { openDatabases } from '../support/postgres-databases.ts'
+import { type Host, openHost } from '../support/postgres-host.ts'
+import { administer, promote, startStandby } from '../support/postgres-standby.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+import { commonInvariants, type Memory, verifyMemory, Workload } from '../support/workload.ts'
+
+export const kinds = ['primary', 'node', 'cut', 'partition'] as const
+export type Kind = (typeof kinds)[number]
+
+export type FailoverReport = {
+  rounds: Record<Kind, number>
+  /** Answers under load. */
+  acknowledged: number
+  /** Requests under an Idempotency-Key without an answer. */
+  cutOff: number
+  /** The longest time until a write was answered again after its server or service was back, in seconds. */
+  away: Record<Kind, number>
+  problems: string[]
+}
+
+type Asked = {
+  count: number
+  kinds: readonly Kind[]
+  random: Random
+  /** False for the control: answers do not wait for the standby. */
+  waited: boolean
+  progress?: (report: FailoverReport) => void
+}
+
+/** Run the rounds. It stops at the first one with problems. */
+export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
+  const { count, random, waited } = asked
+  const none = () => ({ primary: 0, node: 0, cut: 0, partition: 0 })
+  const report: FailoverReport = {
+    ...{ rounds: none(), away: none(), acknowledged: 0, cutOff: 0, problems: [] },
+  }
+  const cluster = await openCluster(waited)
+  const older: Memory[] = []
+  try {
+    for (let round = 0; round < count && report.problems.length === 0; round++) {
+      const kind = random.pick(asked.kinds)
+      const load = new Workload(cluster.service().url, random.below(2 ** 31), { patient: true })
+      await load.prepare()
+      const running = load.run(8)
+      await load.reach(40)
+      await Bun.sleep(random.below(300))
+      await happenings[kind](cluster, random)
+      report.away[kind] = Math.max(report.away[kind], await secondsUntilWrite(load, cluster))
+      await Bun.sleep(random.below(200))
+      load.stop()
+      const memory = await running
+      await cluster.repair()
+      report.rounds[kind]++
+      report.acknowledged += memory.acknowledged
+      report.cutOff += memory.unheard.length
+      report.problems.push(...(await verifyMemory(cluster.service().url, memory)))
+      report.problems.push(...(await brokenInvariants(cluster)))
+      older.push(memory)
+      asked.progress?.(report)
+    }
+    // An answer stands after later rounds, too.
+    for (const memory of older.slice(-10)) {
+      report.problems.push(...(await verifyMemory(cluster.service().url, memory)))
+    }
+    return report
+  } finally {
+    await cluster.stop()
+  }
+}
+
+type Cluster = Awaited<ReturnType<typeof openCluster>>
+
+/** A primary, its standby and a service that knows the way to both. */
+async function openCluster(waited: boolean) {
+  const databases = await openDatabases()
+  const name = await databases.create('coupons')
+  let standbys = 0
+  let primary = databases.server
+  const between = await openHost(primary)
+  const follow = (server: Postgres) => {
+    between.lead(server)
+    between.letGo()
+    return startStandby(server, { name: `standby${standbys++}`, waited, through: between })
+  }
+  let standby: Postgres | null = await follow(primary)
+  const hosts: [Host, Host] = [await openHost(primary), await openHost(standby)]
+  const dataDir = newDirectory()
+  const startService = (port: string) =>
+    startServer({
+      dataDir,
+      env: {
+        DATABASE_URL: `postgres://cuponera@${hosts.map(({ socket }) => encodeURIComponent(socket)).join(',')}/${name}`,
+        PORT: port,
+        RATE_LIMIT: 'off',
+        LOG_LEVEL: 'warn',
+      },
+    })
+  let service: TestServer = await startService('0')
+  return {
+    hosts,
+    service: () => service,
+    /** A connection of the superuser to the database on the server that takes writes. */
+    connect: () => administer(primary, name),
+    /** Kill the primary, and promote its standby. */
+    async failOver(stallMs: number): Promise<void> {
+      if (standby === null) throw new Error('there is no standby')
+      // The way between them fails a little earlier: what did not wait for the standby is lost.
+      between.hold()
+      await Bun.sleep(stallMs)
+      const died = primary
+      await died.kill()
+      between.lead(null)
+      between.cut()
+      hosts[0].lead(null)
+      hosts.reverse()
+      await promote(standby)
+      primary = standby
+      standby = null
+      if (died !== databases.server) await died.stop()
+    },
+    /** Give a promoted primary a standby of its own. */
+    async repair(): Promise<void> {
+      if (standby !== null) return
+      standby = await follow(primary)
+      hosts[1].lead(standby)
+    },
+    async killService(): Promise<void> {
+      const { port } = new URL(service.url)
+      await service.kill()
+      service = await startService(port)
+    },
+    async stop(): Promise<void> {
+      await service.kill()
+      for (const host of [...hosts, between]) host.close()
+      await standby?.stop()
+      if (primary !== databases.server) await primary.stop()
+      await databases.stop()
+    },
+  }
+}
+
+const happenings: Record<Kind, (cluster: Cluster, random: Random) => Promise<void>> = {
+  primary: (cluster, random) => cluster.failOver(random.below(100)),
+  node: (cluster) => cluster.killService(),
+  async cut({ hosts }, random) {
+    for (let cuts = 1 + random.below(5); cuts > 0; cuts--) {
+      for (const host of hosts) host.cut()
+      await Bun.sleep(random.below(150))
+    }
+  },
+  // Shorter or longer than the service waits for an answer.
+  async partition({ hosts }, random) {
+    for (const host of hosts) host.hold()
+    await Bun.sleep(random.chance(0.5) ? random.below(2000) : 8000 + random.below(6000))
+    for (const host of hosts) {
+      if (random.chance(0.5)) host.cut()
+      host.letGo()
+    }
+  },
+}
+
+/** Seconds until a new write of a client is answered. */
+async function secondsUntilWrite({ memory }: Workload, cluster: Cluster): Promise<number> {
+  const began = performance.now()
+  const body = { name: 'después', benefit: percentBenefit }
+  await until('a write is answered', async () => {
+    const answer = await call(cluster.service().url, '/api/coupons', { body, token: memory.token })
+    return answer.status === 201
+  })
+  return (performance.now() - began) / 1000
+}
+
+/** The counters as columns, as the schema of a file has them. */
+const counterViews = [
+  `CREATE TEMP VIEW counted AS SELECT counter, key1, number1, number2, number3, number4 FROM counter_changes
+     UNION ALL SELECT counter, key1, number1, number2, number3, number4 FROM counter_sums`,
+  `CREATE TEMP VIEW definitions AS SELECT d.*,
+     (SELECT coalesce(sum(number1), 0) FROM counted WHERE counter = 'definitions' AND key1 = d.id) AS claimed,
+     (SELECT coalesce(sum(number2), 0) FROM counted WHERE counter = 'definitions' AND key1 = d.id) AS voided
+     FROM public.definitions d`,
+  `CREATE TEMP VIEW totals AS SELECT key1 AS id, sum(number1) AS issued, sum(number2) AS claimed,
+     sum(number3) AS voided, sum(number4) AS refreshed FROM counted WHERE counter = 'totals' GROUP BY key1`,
+]
+
+async function brokenInvariants(cluster: Cluster): Promise<string[]> {
+  const connection: Connection = await cluster.connect()
+  try {
+    for (const text of counterViews) await connection.send(text, [])
+    const problems: string[] = []
+    for (const [claim, text] of commonInvariants) {
+      const { rows } = await connection.send(text, [])
+      if (rows.length > 0) problems.push(`${claim}: ${JSON.stringify(rows.slice(0, 5))}`)
+    }
+    return problems
+  } finally {
+    connection.destroy()
+  }
+}
+
+if (import.meta.main) {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { kinds: { type: 'string' }, async: { type: 'boolean', default: false } },
+  })
+  const seed = chooseSeed()
+  const chosen = kinds.filter((kind) => values.kinds?.split(',').includes(kind) ?? true)
+  const waited = !values.async
+  console.log(`SEED=${seed}`)
+  const report = await failoverRounds({
+    ...{ count: Number(positionals[0] ?? 20), kinds: chosen, random: new Random(seed), waited },
+    progress: ({ rounds }) => process.stderr.write(`\r${JSON.stringify(rounds)}`),
+  })
+  await cleanUp()
+  for (const problem of report.problems.slice(0, 20)) console.log(problem)
+  const { acknowledged, cutOff, problems } = report
+  for (const kind of chosen) {
+    const away = report.away[kind].toFixed(1)
+    console.log(`${kind}: ${report.rounds[kind]} rounds, writes answered again within ${away} s`)
+  }
+  console.log(`${acknowledged} answers, ${cutOff} keyed requests cut off`)
+  console.log(`${problems.length} problems${waited ? '' : ', which the control must have'}`)
+  process.exit((problems.length === 0) === waited ? 0 : 1)
+}
