@@ -36,6 +36,8 @@ type EngineEvents = {
   failed(cause: unknown, operations: number): void
   /** The answer to a commit got lost, and nobody told in time whether it stands. */
   unknown?(commit: string): void
+  /** The database has a schema that this program cannot use. It takes no more operations. */
+  outdated?(schema: number): void
 }
 
 export type PostgresOptions<Tx> = {
@@ -84,6 +86,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   #running = 0
   #idle: (() => void) | null = null
   #retries = 0
+  #outdated = false
   #closed = false
   /** The clock of the server (Unix seconds) when our steady clock began. */
   #serverBeganAt = Number.NaN
@@ -125,6 +128,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
           administer: (run) => this.administer(run),
           news: this.#news,
           figures: () => this.#figures(),
+          outdated: (schema) => this.#end(schema),
         })
       : null
     this.upkeep = upkeepOf((run) => this.administer(run), this.nodes)
@@ -177,9 +181,12 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   }
 
   /** Run statements outside of an operation, on a connection of their own. */
-  async administer<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
+  async administer<T>(
+    run: (connection: Connection) => Promise<T>,
+    silenceSeconds: number = limits.databaseAnswerSeconds,
+  ): Promise<T> {
     if (this.#closed) throw closing()
-    const connection = await this.#servers.connect()
+    const connection = await this.#servers.connect(undefined, silenceSeconds)
     try {
       return await run(connection)
     } finally {
@@ -232,6 +239,14 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     return this.#serverBeganAt + performance.now() / 1000 - this.#options.now()
   }
 
+  /** Take no more operations, and give up every lease: other nodes have upgraded the schema twice since. */
+  #end(schema: number): void {
+    if (this.#outdated || this.#closed) return
+    this.#outdated = true
+    this.#options.events?.outdated?.(schema)
+    void this.#leasing.close()
+  }
+
   #figures(): NodeFigures {
     const ahead = this.#clockAhead
     return {
@@ -253,6 +268,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
 
   async #answered<T>(run: () => Promise<T>): Promise<T> {
     if (this.#closed) throw closing()
+    if (this.#outdated) throw new Refusal('unavailable', { retryAfter: 30 })
     this.#running++
     try {
       return await run()
