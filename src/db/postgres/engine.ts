@@ -18,6 +18,7 @@ import type { Root } from '../roots.ts'
 import type { Sql } from '../sql.ts'
 import { type Connection, ConnectionLost, StatementFailed } from './connection.ts'
 import type { ServerFacts } from './durability.ts'
+import { createSharedBuckets } from './guesses.ts'
 import { Leasing } from './leases.ts'
 import { locksFor } from './locks.ts'
 import { NewsLine, serviceChannel, type Told } from './news.ts'
@@ -95,6 +96,11 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   readonly cleanStart = true
   readonly upkeep: readonly Upkeep[]
   readonly nodes: Membership | null
+  readonly buckets = createSharedBuckets((run) =>
+    this.#answered(() =>
+      this.#retried(() => this.#pool.use('light', ({ connection }) => run(connection))),
+    ),
+  )
 
   constructor(options: PostgresOptions<Tx>) {
     this.#options = options

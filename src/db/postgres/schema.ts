@@ -4,6 +4,7 @@ import { type Schema, versionOf } from '../migrations.ts'
 import { type Connection, StatementFailed } from './connection.ts'
 import { counterSchema } from './counters.ts'
 import { translateSchema } from './dialect.ts'
+import { guessSchema } from './guesses.ts'
 import { newsSchema } from './news.ts'
 import { nodeSchema } from './nodes.ts'
 
@@ -12,6 +13,7 @@ const own = [
   ...counterSchema,
   ...nodeSchema,
   ...newsSchema,
+  ...guessSchema,
   `CREATE TABLE schema_version (
      id BIGINT PRIMARY KEY CHECK (id = 1),
      version BIGINT NOT NULL
