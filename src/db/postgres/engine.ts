@@ -24,6 +24,7 @@ import { locksFor } from './locks.ts'
 import { NewsLine, serviceChannel, type Told } from './news.ts'
 import { Membership, type NodeIdentity } from './nodes.ts'
 import { closing, Pool } from './pool.ts'
+import { requireSessions } from './pooler.ts'
 import { retried, stoppedByOther } from './retry.ts'
 import { Servers } from './servers.ts'
 import { type OpenTransaction, type Session, StalledOperation } from './session.ts'
@@ -198,6 +199,11 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     } finally {
       connection.destroy()
     }
+  }
+
+  /** Throws OperatorError if its connections share sessions of the server. */
+  requireSessions(): Promise<void> {
+    return requireSessions(() => this.#servers.connect())
   }
 
   /** Hear the news of other nodes from now on. Rejects while the database is away. */

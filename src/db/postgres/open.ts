@@ -38,6 +38,7 @@ export async function openPostgres<Tx>(
   const { schema } = options
   const database = new PostgresEngine(options)
   try {
+    await database.requireSessions()
     await database.administer(
       (connection) => createSchema(connection, schema),
       limits.upgradeSilenceSeconds,
