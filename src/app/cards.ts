@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { suuidOf } from '../crypto/bytes.ts'
 import { createNip44 } from '../crypto/nip44.ts'
-import type { AfterCommit, Database, Locking, News } from '../db/database.ts'
+import type { AfterCommit, Database, Locking, News, OpenDatabase } from '../db/database.ts'
 import type { Jobs } from '../db/jobs.ts'
 import type { Subscription } from '../gateway/relays-conversation.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
@@ -33,7 +33,7 @@ type CardParts = {
   config: Config
   keys: { managerSecret: Uint8Array; storeKey: Uint8Array }
   cardMasterKey: Uint8Array
-  database: Database<Stores> & News
+  database: Database<Stores> & News & Pick<OpenDatabase<Stores>, 'buckets'>
   jobs: Jobs
   signer: Signer
   verify: VerifyEvent
@@ -84,7 +84,9 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
     funds: createFunds(config.tokens, parts.ledger),
     payRequest: (pubkey, base) => payRequestOf(parts.identities, pubkey, base),
     newId: () => Bun.randomUUIDv7(),
-    codeTries: config.rateLimit ? createCodeTries(() => parts.steady() / 1000) : noCodeTries,
+    codeTries: config.rateLimit
+      ? createCodeTries({ seconds: () => parts.steady() / 1000, shared: database.buckets })
+      : noCodeTries,
     newK1: () => suuidOf(crypto.randomUUID()),
     // A warning, so that LOG_LEVEL does not hide it.
     keysRead: (reading) => log.warn('card.keys-read', reading),

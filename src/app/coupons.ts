@@ -57,7 +57,9 @@ export function startCoupons(runtime: Runtime, parts: CouponParts): RunningCoupo
     resolveName: createNameResolver(fetchPublic),
     broadcast: gateway.broadcast,
     recall: gateway.recall,
-    ...(config.rateLimit ? createVoucherLimits(() => steady() / 1000) : noVoucherLimits),
+    ...(config.rateLimit
+      ? createVoucherLimits(() => steady() / 1000, database.buckets)
+      : noVoucherLimits),
   }
   const images = createImages(runtime, fetchPublic, pictures)
   return { service, live, images, stop: sweep.stop }

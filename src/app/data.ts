@@ -80,6 +80,9 @@ export async function openDatabase(
       unknown(commit: string) {
         log.error('commit.unknown', { commit })
       },
+      outdated(schema: number) {
+        log.error('schema.ahead', { schema, hint: 'upgrade this node: it takes no requests' })
+      },
     },
   }
   if (databaseUrl !== null) {

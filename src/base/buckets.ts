@@ -1,4 +1,4 @@
-type Rule = { burst: number; perSecond: number; entriesMax: number }
+export type Rule = { burst: number; perSecond: number; entriesMax: number }
 
 /** Token buckets by key. At most `entriesMax` are kept; the least recently used one is dropped first. */
 export class Buckets {

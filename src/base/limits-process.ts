@@ -64,6 +64,11 @@ export const processLimits = {
   databaseFarewellSeconds: 1,
   /** Changes of counters, or marks of commits, in one statement of the upkeep. */
   foldedCountersMax: 5000,
+  /** An upgrade of the schema waits this long for a table, lets the others pass for as long, and tries so often. */
+  upgradeLockMs: 2000,
+  upgradeAttempts: 30,
+  /** Longest silence of a server that upgrades a schema: an index on a large table takes its time. */
+  upgradeSilenceSeconds: 3600,
   /** Unfolded changes of counters, and unread news, are counted up to this number. */
   countedMax: 100_000,
   /** The mark of a commit stays for so long: much longer than anybody asks for its fate. */

@@ -1,7 +1,11 @@
 import { Buckets } from '../base/buckets.ts'
-import { GuessCounter } from '../base/guesses.ts'
+import {
+  GuessShare,
+  type SharedBuckets,
+  type SharedGuess,
+  SharedGuessCounter,
+} from '../base/guesses.ts'
 import { limits } from '../base/limits.ts'
-import { requireNoWait } from '../base/refusal.ts'
 
 /** Rate limits of vouchers, beside those of addresses and keys. */
 export type VoucherLimits = {
@@ -14,10 +18,12 @@ export type VoucherLimits = {
   }
   /** Tries of an Idempotency-Key on a burned voucher, by its handle and the client address. */
   wrongKeys: {
-    /** Refuses `rate-limited` after too many wrong keys. */
-    require: (handle: string, address: string) => void
+    /** Seconds until a key may be tried, by the tries at this node alone. */
+    waitHere: (handle: string, address: string) => number
+    /** The same by the tries at all nodes. */
+    wait: (handle: string, address: string) => Promise<number>
     /** Count a wrong key. */
-    count: (handle: string, address: string) => void
+    take: (handle: string, address: string) => Promise<SharedGuess>
   }
 }
 
@@ -30,18 +36,24 @@ const wrongKeyRule = { burst: 300, perSecond: 0.1, entriesMax }
 /** The same for all addresses together. It is high, because it delays the right key, too. */
 const voucherRule = { burst: 1000, perSecond: 0.5, entriesMax }
 
-/** Build the limits. `seconds` reads a monotonic clock. */
-export function createVoucherLimits(seconds: () => number): VoucherLimits {
+/** Build the limits. `seconds` reads a monotonic clock. Nodes that share a database count wrong keys in `shared`. */
+export function createVoucherLimits(
+  seconds: () => number,
+  shared: SharedBuckets | null,
+): VoucherLimits {
   const refreshes = new Buckets(refreshRule)
-  const wrongKeys = new GuessCounter([new Buckets(wrongKeyRule), new Buckets(voucherRule)], seconds)
+  const shares = [new GuessShare('key address', wrongKeyRule), new GuessShare('key', voucherRule)]
+  const wrongKeys = new SharedGuessCounter(shares, { seconds, shared })
+  const keysOf = (handle: string, address: string) => [`${handle} ${address}`, handle]
   return {
     refreshes: {
       wait: (chain) => refreshes.wait(String(chain), seconds()),
       made: (chain) => void refreshes.take(String(chain), seconds()),
     },
     wrongKeys: {
-      require: (handle, address) => requireNoWait(wrongKeys.wait(`${handle} ${address}`, handle)),
-      count: (handle, address) => wrongKeys.count(`${handle} ${address}`, handle),
+      waitHere: (...tried) => wrongKeys.waitHere(...keysOf(...tried)),
+      wait: (...tried) => wrongKeys.wait(...keysOf(...tried)),
+      take: (...tried) => wrongKeys.take(...keysOf(...tried)),
     },
   }
 }
@@ -49,5 +61,9 @@ export function createVoucherLimits(seconds: () => number): VoucherLimits {
 /** No limits, for measurements (`RATE_LIMIT=off`). */
 export const noVoucherLimits: VoucherLimits = {
   refreshes: { wait: () => 0, made: () => undefined },
-  wrongKeys: { require: () => undefined, count: () => undefined },
+  wrongKeys: {
+    waitHere: () => 0,
+    wait: async () => 0,
+    take: async () => ({ wait: 0, giveBack: async () => undefined }),
+  },
 }

@@ -1,4 +1,4 @@
-import { Refusal } from '../base/refusal.ts'
+import { Refusal, requireNoWait } from '../base/refusal.ts'
 import type { Authenticator } from '../http/auth.ts'
 import { createGuard } from '../http/carry.ts'
 import { Elysia } from '../http/elysia.ts'
@@ -122,17 +122,19 @@ export function voucherRoutes(
         const nonce = parseNonce(body.nonce)
         // A burned nonce has no budget, so tries with a wrong key are counted per nonce and address.
         const tried = [handleText(handleOf(nonce)), contextOf(request).address] as const
-        service.wrongKeys.require(...tried)
+        requireNoWait(service.wrongKeys.waitHere(...tried))
         try {
           const outcome = await byNonce(
             request,
             () => refresh(service, { nonce, key }),
             () => refreshBudgetOf(service, nonce),
           )
+          // After too many wrong keys the right one is not told, either.
+          if (outcome.replayed) requireNoWait(await service.wrongKeys.wait(...tried))
           return reply(outcome.replayed ? 200 : 201, outcome.body)
         } catch (refused) {
           if (refused instanceof Refusal && refused.code === 'voucher-refreshed') {
-            service.wrongKeys.count(...tried)
+            requireNoWait((await service.wrongKeys.take(...tried)).wait)
           }
           throw refused
         }

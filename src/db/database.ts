@@ -1,3 +1,4 @@
+import type { SharedBuckets } from '../base/guesses.ts'
 import type { NewsListener, Topic } from './news.ts'
 import type { Root, Roots } from './roots.ts'
 
@@ -40,6 +41,8 @@ export type OpenDatabase<Tx> = Database<Tx> &
     readonly clockBehind: boolean
     /** Work for the engine itself that the leader does, from time to time. */
     readonly upkeep: readonly Upkeep[]
+    /** Token buckets that the nodes share. Null: this process is the only one. */
+    readonly buckets: SharedBuckets | null
     /** The nodes of a database that several may use. Null: this process is the only one. */
     readonly nodes: Nodes | null
     /** Record the result of a full check for the next start. */

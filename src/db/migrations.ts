@@ -24,12 +24,18 @@ export type Schema = {
   steps: Readonly<Record<number, string>>
   /** The oldest version that can be upgraded, and the last program with the steps before it. */
   oldest?: { version: number; lastReader: string }
+  /**
+   * The same for PostgreSQL: statements from version n to n + 1, with `;` between them. Nodes of version n go on meanwhile
+   * and afterwards (docs/cluster.md), so that a step only adds; it deletes nothing but what version n - 1 needed.
+   */
+  postgres?: { oldest: number; steps: Readonly<Record<number, string>> }
 }
 
 /** The schema of the coupon database. */
 export const couponSchema: Schema = {
   text: couponText,
   oldest: { version: 15, lastReader: '0.1.0' },
+  postgres: { oldest: 32, steps: {} },
   steps: {
     15: commonText,
     16: priority,

@@ -74,6 +74,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   readonly cleanStart: boolean
   readonly upkeep = []
   readonly nodes = null
+  readonly buckets = null
   readonly #listeners = new Listeners()
   #sound: boolean
 

@@ -1,7 +1,7 @@
 /** Two services on one database behave as one. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Signer } from '../../src/nostr/event.ts'
-import { cardEnv } from '../support/cards.ts'
+import { activateCard, cardEnv, newHolder } from '../support/cards.ts'
 import { runCommand } from '../support/cli.ts'
 import {
   call,
@@ -148,4 +148,33 @@ test('an event that one node stores or passes on reaches a subscription at the o
   await Promise.all(races.flatMap((event) => [here.publish(event), there.publish(event)]))
   expect(await stored()).toBe(races.length)
   await other.end()
+})
+
+test('wrong keys of a burned voucher are counted by all nodes together, and so are chosen codes of cards', async () => {
+  const { couponId, token } = await openShop()
+  const { nonce } = await mintOne(one.url, token, couponId)
+  const right = withKey()
+  const refresh = (node: TestServer, key = withKey()) =>
+    call(node.url, '/api/coupons/refresh', { body: { nonce }, ...key })
+  expect((await refresh(one, right)).status).toBe(201)
+  const codes = new Map<string, number>()
+  for (let round = 0; round < 20; round++) {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => refresh(at % 2 === 0 ? one : two)),
+    )
+    for (const { json } of answers) codes.set(json.code, (codes.get(json.code) ?? 0) + 1)
+  }
+  // 300 tries at once, and one more in ten seconds. Neither node has had so many.
+  expect(codes.get('voucher-refreshed')).toBeWithin(300, 320)
+  expect((codes.get('voucher-refreshed') ?? 0) + (codes.get('rate-limited') ?? 0)).toBe(400)
+  for (const node of [one, two]) expect((await refresh(node, right)).status).toBe(429)
+
+  const holder = newHolder()
+  const tried = []
+  for (let at = 0; at < 12; at++) {
+    const otc = `guess-${at}-${crypto.randomUUID()}`
+    tried.push((await activateCard(at % 2 === 0 ? one : two, holder, otc)).json.code)
+  }
+  const wrong = Array.from({ length: 10 }, () => 'otc-unknown')
+  expect(tried).toEqual([...wrong, 'rate-limited', 'rate-limited'])
 })

@@ -1,8 +1,10 @@
 /** Counters as changes that are folded into sums while operations go on. */
 import { afterAll, expect, test } from 'bun:test'
+import type { SharedBuckets } from '../../src/base/guesses.ts'
 import type { Connection } from '../../src/db/postgres/connection.ts'
 import { appendedCounters, foldCounters } from '../../src/db/postgres/counters.ts'
 import { translateStatement } from '../../src/db/postgres/dialect.ts'
+import { createSharedBuckets, forgetGuesses } from '../../src/db/postgres/guesses.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { settledOrWaiting } from '../support/waiting.ts'
 
@@ -59,5 +61,34 @@ test('folds beside each other and beside changes count each change once', async 
   expect(await open(one)).toBe(200)
   while ((await foldCounters(one, 50)) > 0) expect(await open(two)).toBe(200)
   expect(await open(one)).toBe(200)
+  await Promise.all(connections.map((connection) => connection.end()))
+})
+
+test('a bucket of tokens in a row gives out its burst once, refills, and is forgotten when it is full', async () => {
+  const name = await databases.create('coupons')
+  const connections = await Promise.all(Array.from({ length: 4 }, () => databases.connect(name)))
+  const [first] = connections as [Connection]
+  const nodes = connections.map((connection) => createSharedBuckets((run) => run(connection)))
+  const [one] = nodes as [SharedBuckets]
+  const slow = { name: 'of all', burst: 12, perSecond: 1e-6 }
+  const roomy = { name: 'of an address', burst: 100, perSecond: 1e-6 }
+  const taking = Array.from({ length: 40 }, (_, at) => nodes[at % 4]?.take([slow, roomy]))
+  const waits = await Promise.all(taking)
+  expect(waits.filter((wait) => wait === 0).length).toBe(12)
+  expect([await one.wait([roomy]), (await one.wait([slow, roomy])) > 1e5]).toEqual([0, true])
+  // A try that was not taken counts nowhere.
+  const left = async () => {
+    const { rows } = await first.send('SELECT round(tokens) AS n FROM guesses ORDER BY burst', [])
+    return rows.map(({ n }) => Number(n))
+  }
+  expect(await left()).toEqual([0, 88])
+  await one.give([slow, roomy])
+  expect(await left()).toEqual([1, 89])
+  expect([await one.take([slow]), await one.take([slow])]).toEqual([0, expect.any(Number)])
+  await first.send(`UPDATE guesses SET at = at - interval '12000001 seconds' WHERE burst = 12`, [])
+  expect(await one.take([slow])).toBe(0)
+  expect(await left()).toEqual([11, 89])
+  await first.send(`UPDATE guesses SET at = at - interval '12000001 seconds' WHERE burst = 12`, [])
+  expect([await forgetGuesses(first, 10), await left()]).toEqual([1, [89]])
   await Promise.all(connections.map((connection) => connection.end()))
 })

@@ -7,6 +7,7 @@ import { OperatorError } from '../../src/base/operator-error.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { addressesOf, shownAddress } from '../../src/db/postgres/address.ts'
 import { openPostgres } from '../../src/db/postgres/open.ts'
+import { startPooler } from '../support/pooler.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
 import { codeOf, idsIn, openRows } from './rows.ts'
@@ -185,4 +186,16 @@ test('an address is shown with its hosts and its name alone', () => {
     'postgres://shop:ge%2Fheim@one:1/coupons?sslmode=require',
     'postgres://shop:ge%2Fheim@two:2/coupons?sslmode=require',
   ])
+})
+
+test('a pooler in transaction mode is refused at the start, and one in session mode is used', async () => {
+  const name = await databases.create('coupons')
+  for (const mode of ['session', 'transaction'] as const) {
+    const pooler = startPooler(databases.server.socket, mode)
+    const url = `postgres://cuponera@/${name}?host=${encodeURIComponent(pooler.socket)}`
+    const refused = await startOn(url)
+    if (mode === 'session') expect(refused).toBeNull()
+    else expect(refused).toContain('DATABASE_URL names a pooler in transaction mode')
+    pooler.stop()
+  }
 })

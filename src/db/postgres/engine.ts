@@ -18,11 +18,13 @@ import type { Root } from '../roots.ts'
 import type { Sql } from '../sql.ts'
 import { type Connection, ConnectionLost, StatementFailed } from './connection.ts'
 import type { ServerFacts } from './durability.ts'
+import { createSharedBuckets } from './guesses.ts'
 import { Leasing } from './leases.ts'
 import { locksFor } from './locks.ts'
 import { NewsLine, serviceChannel, type Told } from './news.ts'
 import { Membership, type NodeIdentity } from './nodes.ts'
 import { closing, Pool } from './pool.ts'
+import { requireSessions } from './pooler.ts'
 import { retried, stoppedByOther } from './retry.ts'
 import { Servers } from './servers.ts'
 import { type OpenTransaction, type Session, StalledOperation } from './session.ts'
@@ -36,6 +38,8 @@ type EngineEvents = {
   failed(cause: unknown, operations: number): void
   /** The answer to a commit got lost, and nobody told in time whether it stands. */
   unknown?(commit: string): void
+  /** The database has a schema that this program cannot use. It takes no more operations. */
+  outdated?(schema: number): void
 }
 
 export type PostgresOptions<Tx> = {
@@ -84,6 +88,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   #running = 0
   #idle: (() => void) | null = null
   #retries = 0
+  #outdated = false
   #closed = false
   /** The clock of the server (Unix seconds) when our steady clock began. */
   #serverBeganAt = Number.NaN
@@ -92,6 +97,11 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   readonly cleanStart = true
   readonly upkeep: readonly Upkeep[]
   readonly nodes: Membership | null
+  readonly buckets = createSharedBuckets((run) =>
+    this.#answered(() =>
+      this.#retried(() => this.#pool.use('light', ({ connection }) => run(connection))),
+    ),
+  )
 
   constructor(options: PostgresOptions<Tx>) {
     this.#options = options
@@ -125,6 +135,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
           administer: (run) => this.administer(run),
           news: this.#news,
           figures: () => this.#figures(),
+          outdated: (schema) => this.#end(schema),
         })
       : null
     this.upkeep = upkeepOf((run) => this.administer(run), this.nodes)
@@ -177,14 +188,22 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   }
 
   /** Run statements outside of an operation, on a connection of their own. */
-  async administer<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
+  async administer<T>(
+    run: (connection: Connection) => Promise<T>,
+    silenceSeconds: number = limits.databaseAnswerSeconds,
+  ): Promise<T> {
     if (this.#closed) throw closing()
-    const connection = await this.#servers.connect()
+    const connection = await this.#servers.connect(undefined, silenceSeconds)
     try {
       return await run(connection)
     } finally {
       connection.destroy()
     }
+  }
+
+  /** Throws OperatorError if its connections share sessions of the server. */
+  requireSessions(): Promise<void> {
+    return requireSessions(() => this.#servers.connect())
   }
 
   /** Hear the news of other nodes from now on. Rejects while the database is away. */
@@ -232,6 +251,14 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     return this.#serverBeganAt + performance.now() / 1000 - this.#options.now()
   }
 
+  /** Take no more operations, and give up every lease: other nodes have upgraded the schema twice since. */
+  #end(schema: number): void {
+    if (this.#outdated || this.#closed) return
+    this.#outdated = true
+    this.#options.events?.outdated?.(schema)
+    void this.#leasing.close()
+  }
+
   #figures(): NodeFigures {
     const ahead = this.#clockAhead
     return {
@@ -253,6 +280,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
 
   async #answered<T>(run: () => Promise<T>): Promise<T> {
     if (this.#closed) throw closing()
+    if (this.#outdated) throw new Refusal('unavailable', { retryAfter: 30 })
     this.#running++
     try {
       return await run()

@@ -41,6 +41,8 @@ type Parts = {
   /** The news that this node reads. */
   news: Pick<NewsLine, 'node' | 'readTo'>
   figures: () => NodeFigures
+  /** The schema of the database has gone on beyond what this program can use. */
+  outdated: (schema: number) => void
 }
 
 /** True of the node whose session has the lock of the leader (leases.ts). */
@@ -200,13 +202,14 @@ export class Membership implements Nodes {
     const { identity, leasing, news } = this.#parts
     const { name, version } = identity
     const uptime = (performance.now() - this.#startedMs) / 1000
-    await leasing.send(
+    const { rows } = await leasing.send(
       `INSERT INTO nodes (id, name, version, schema, address, backend, read_to, settings, started_at, seen_at)
        VALUES ($1, $2, $3, $4, $5, pg_backend_pid(), CAST($7 AS xid8), $8,
          clock_timestamp() - make_interval(secs => $6), clock_timestamp())
        ON CONFLICT (id) DO UPDATE SET
          address = excluded.address, backend = excluded.backend,
-         read_to = excluded.read_to,  seen_at = excluded.seen_at`,
+         read_to = excluded.read_to,  seen_at = excluded.seen_at
+       RETURNING (SELECT version FROM schema_version) AS standing`,
       [
         this.id,
         name,
@@ -218,5 +221,7 @@ export class Membership implements Nodes {
         JSON.stringify(this.#settings),
       ],
     )
+    const standing = Number(rows[0]?.standing)
+    if (standing > this.#schema + 1) this.#parts.outdated(standing)
   }
 }

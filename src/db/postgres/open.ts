@@ -38,7 +38,11 @@ export async function openPostgres<Tx>(
   const { schema } = options
   const database = new PostgresEngine(options)
   try {
-    await database.administer((connection) => createSchema(connection, schema))
+    await database.requireSessions()
+    await database.administer(
+      (connection) => createSchema(connection, schema),
+      limits.upgradeSilenceSeconds,
+    )
     await database.nodes?.join(versionOf(schema))
     // Before anything is read that news could be about.
     await database.follow()

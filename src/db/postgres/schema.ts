@@ -1,8 +1,10 @@
+import { limits } from '../../base/limits.ts'
 import { OperatorError } from '../../base/operator-error.ts'
 import { type Schema, versionOf } from '../migrations.ts'
-import type { Connection } from './connection.ts'
+import { type Connection, StatementFailed } from './connection.ts'
 import { counterSchema } from './counters.ts'
 import { translateSchema } from './dialect.ts'
+import { guessSchema } from './guesses.ts'
 import { newsSchema } from './news.ts'
 import { nodeSchema } from './nodes.ts'
 
@@ -11,6 +13,7 @@ const own = [
   ...counterSchema,
   ...nodeSchema,
   ...newsSchema,
+  ...guessSchema,
   `CREATE TABLE schema_version (
      id BIGINT PRIMARY KEY CHECK (id = 1),
      version BIGINT NOT NULL
@@ -45,16 +48,26 @@ async function isThere(connection: Connection, table: string): Promise<boolean> 
   return rows[0]?.there === true
 }
 
+/** True if operations of other nodes had a table for too long, or stopped the upgrade. */
+function isBusy(cause: unknown): boolean {
+  return cause instanceof StatementFailed && ['55P03', '40P01'].includes(cause.code)
+}
+
 /** Several nodes may start at once: one of them makes the tables. */
 async function inSchemaLock(connection: Connection, make: () => Promise<void>): Promise<void> {
-  await connection.send('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', [])
-  try {
-    await connection.send(`SELECT pg_advisory_xact_lock(hashtextextended('schema', 0))`, [])
-    await make()
-    await connection.send('COMMIT', [])
-  } catch (cause) {
-    connection.destroy()
-    throw cause
+  for (let attempt = 1; ; attempt++) {
+    await connection.send('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', [])
+    try {
+      await connection.send(`SELECT pg_advisory_xact_lock(hashtextextended('schema', 0))`, [])
+      await make()
+      await connection.send('COMMIT', [])
+      return
+    } catch (cause) {
+      if (!connection.open) throw cause
+      await connection.send('ROLLBACK', [])
+      if (!isBusy(cause) || attempt === limits.upgradeAttempts) throw cause
+      await Bun.sleep(limits.upgradeLockMs)
+    }
   }
 }
 
@@ -70,7 +83,10 @@ export async function readVersion(connection: Connection): Promise<number | null
   return Number(rows[0]?.version ?? 0)
 }
 
-/** Create the schema in an empty database. */
+/**
+ * Create the schema in an empty database, or upgrade an older one while nodes of the version before go on. A database
+ * that is one version ahead stays as it is. Throws OperatorError for others.
+ */
 export async function createSchema(connection: Connection, schema: Schema): Promise<void> {
   const version = versionOf(schema)
   await inSchemaLock(connection, async () => {
@@ -78,8 +94,41 @@ export async function createSchema(connection: Connection, schema: Schema): Prom
     if (found === null) {
       for (const text of schemaTexts(schema)) await connection.send(text, [])
       await connection.send('INSERT INTO schema_version (id, version) VALUES (1, $1)', [version])
-    } else if (found !== version) {
-      throw new OperatorError(`the database has schema ${found}, this program needs ${version}`)
+      return
     }
+    if (found > version + 1) {
+      throw new OperatorError(
+        `the database has schema ${found}, this program knows up to ${version}: upgrade it`,
+      )
+    }
+    if (found < version) await upgrade(connection, schema, found)
   })
+}
+
+/** Bring the schema from version `at` to that of the program. Refused while a node runs that is two versions behind. */
+async function upgrade(connection: Connection, schema: Schema, at: number): Promise<void> {
+  const version = versionOf(schema)
+  const steps = Array.from({ length: version - at }, (_, step) => schema.postgres?.steps[at + step])
+  if (steps.includes(undefined)) {
+    throw new OperatorError(`the database has schema ${at}, which this program cannot upgrade`)
+  }
+  const { rows } = await connection.send(
+    `SELECT name, version, schema FROM nodes WHERE schema < $1
+       AND seen_at > clock_timestamp() - make_interval(secs => $2) ORDER BY schema LIMIT 1`,
+    [version - 1, limits.nodeSilentSeconds],
+  )
+  if (rows[0]) {
+    const { name, version, schema } = rows[0]
+    throw new OperatorError(
+      `the node ${name} runs Cuponera ${version}, which needs schema ${schema} or the one after it: stop it, or upgrade it to a version between first`,
+    )
+  }
+  for (const step of steps) {
+    // A table that is busy is waited for, but not while all others wait behind us.
+    await connection.send(`SET LOCAL lock_timeout = ${limits.upgradeLockMs}`, [])
+    for (const text of step?.split(/;\s*$/m) ?? []) {
+      if (text.trim() !== '') await connection.send(text, [])
+    }
+  }
+  await connection.send('UPDATE schema_version SET version = $1', [version])
 }

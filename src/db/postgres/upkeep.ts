@@ -2,6 +2,7 @@ import { limits } from '../../base/limits.ts'
 import type { Upkeep } from '../database.ts'
 import type { Connection } from './connection.ts'
 import { foldCounters } from './counters.ts'
+import { forgetGuesses } from './guesses.ts'
 import { forgetNews } from './news.ts'
 import type { Membership } from './nodes.ts'
 
@@ -14,6 +15,7 @@ export function upkeepOf(administer: Administer, nodes: Membership | null): read
     async () => (await administer((connection) => foldCounters(connection, most))) === most,
     async () => (await administer((connection) => forgetCommits(connection, most))) === most,
     async () => (await administer((connection) => forgetNews(connection, most))) === most,
+    async () => (await administer((connection) => forgetGuesses(connection, most))) === most,
     async () => {
       await administer(dateWrites)
       await nodes?.forget()

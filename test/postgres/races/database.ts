@@ -11,7 +11,7 @@ export type Row = { table: string; text: string; value: Record<string, unknown> 
 /** Tables of the engine about itself. */
 const own = [
   ...['schema_version', 'commits', 'state', 'nodes', 'counter_changes', 'counter_sums'],
-  ...['changes', 'changes_forgotten'],
+  ...['changes', 'changes_forgotten', 'guesses'],
 ]
 
 export async function openWorldDatabase(databases: Databases) {

@@ -1,4 +1,4 @@
-import type { Guess } from '../../../base/guesses.ts'
+import type { SharedGuess } from '../../../base/guesses.ts'
 import { limits } from '../../../base/limits.ts'
 import { Refusal, requireNoWait } from '../../../base/refusal.ts'
 import type { Locking } from '../../../db/database.ts'
@@ -27,7 +27,7 @@ export async function activate(cards: Cards, value: unknown, address: string): P
   const { author: holder, content } = request
   const code = codeOf(content)
   const delegation = parseDelegation(cards, content.delegation, holder)
-  const attempt = cards.codeTries.take(address, holder)
+  const attempt = await cards.codeTries.take(address, holder)
   return orTooMany(attempt, () =>
     answerOnce(cards, request, 'activate', {
       roots: [{ holder }],
@@ -58,20 +58,20 @@ export async function activate(cards: Cards, value: unknown, address: string): P
  * Count a wrong code; give the guess back for any other outcome. While no guess is allowed, a wrong code
  * and a right one that was chosen get the same refusal, so that no guesser can tell them apart.
  */
-async function orTooMany<T>(attempt: Guess, activation: () => Promise<T>): Promise<T> {
+async function orTooMany<T>(attempt: SharedGuess, activation: () => Promise<T>): Promise<T> {
   try {
     const done = await activation()
-    attempt.giveBack()
+    await attempt.giveBack()
     return done
   } catch (cause) {
     const wrong = cause instanceof Refusal && cause.code === 'otc-unknown'
     if (wrong) requireNoWait(attempt.wait)
-    else attempt.giveBack()
+    else await attempt.giveBack()
     throw cause
   }
 }
 
-type Bringer = { code: string; holder: string; delegation: Delegation; attempt: Guess }
+type Bringer = { code: string; holder: string; delegation: Delegation; attempt: SharedGuess }
 
 async function handOver(
   { storeKey, now, defaultLimits }: Cards,
