@@ -10,8 +10,9 @@ import { FileButton } from '../parts/file-button.tsx'
 import { Fold } from '../parts/fold.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { batchWords as t } from '../words/batches.ts'
-import { day } from '../words/format.ts'
+import { day, list as listed } from '../words/format.ts'
 import { failureText } from '../words/signer.ts'
+import { isolated } from '../words/words.ts'
 import {
   fileBytesMax,
   listCharsMax,
@@ -53,11 +54,11 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
   }
   const take = async (file: File) => {
     setWrongFile(null)
-    const found =
+    const found: ReturnType<typeof parseRecipientFile> =
       file.size > fileBytesMax
-        ? 'large'
+        ? { why: 'large' }
         : parseRecipientFile(new Uint8Array(await file.arrayBuffer()))
-    if (typeof found === 'string') {
+    if ('why' in found) {
       setWrongFile(found)
       return
     }
@@ -97,7 +98,7 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
             accept=".csv,.txt,.tsv,text/csv,text/plain"
             onFile={(file) => void reading.attempt(() => take(file))}
           />
-          {wrongFile !== null && <Notice tone="bad">{t(`many.file.${wrongFile}`)}</Notice>}
+          {wrongFile !== null && <Notice tone="bad">{fileError(wrongFile)}</Notice>}
           {reading.failure !== null && <Failure cause={reading.failure} />}
         </div>
       </Fold>
@@ -123,6 +124,15 @@ function isBatchName(typed: string): boolean {
   if (name === '') return true
   const sound = name.isWellFormed() && !/\p{Cc}/u.test(name) && isPlainName(name)
   return sound && [...name].length <= clientLimits.labelCharsMax
+}
+
+function fileError(wrong: WrongFile): string {
+  if (wrong.why === 'nameless') {
+    return t('many.file.nameless', { titles: listed(wrong.titles.map(isolated)) })
+  }
+  if (wrong.why === 'quote') return t('many.file.quote', { line: wrong.line })
+  if (wrong.why === 'many') return t('many.file.many', { n: wrong.rows })
+  return t(`many.file.${wrong.why}`)
 }
 
 /** Lines that are told at once; the rest is a number. */
