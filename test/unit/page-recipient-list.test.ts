@@ -4,6 +4,7 @@ import {
   fileBytesMax,
   parseRecipientFile,
   parseRecipientLines,
+  recipientLines,
 } from '../../src/ui/panel/recipient-list.ts'
 
 const named = (text: string) =>
@@ -38,6 +39,13 @@ test.each(wrongs)('the line %j is refused as %s, with its number', (line, why) =
     recipients: [{ name: 'Beto' }],
     wrongs: [{ line: 3, why }],
   })
+})
+
+test('the lines of recipients are read as the same recipients', () => {
+  const { recipients } = parseRecipientLines(
+    'Ana; 11 2345-6789\nPérez, Beto\nCaro; +598 99 123 456',
+  )
+  expect(parseRecipientLines(recipientLines(recipients))).toEqual({ recipients, wrongs: [] })
 })
 
 test('eighty letters count as people see them', () => {

@@ -13,6 +13,7 @@ import { batchWords as t } from '../words/batches.ts'
 import { day, list as listed } from '../words/format.ts'
 import { failureText } from '../words/signer.ts'
 import { isolated } from '../words/words.ts'
+import { type BatchDraft, emptyBatch, findBatchDraft, keepBatchDraft } from './batch-draft.ts'
 import {
   fileBytesMax,
   listCharsMax,
@@ -26,16 +27,25 @@ import {
 /** `recipients`: empty where nobody is named; else one for each voucher. */
 export type AskedBatch = { name: string; count: number; recipients: readonly Recipient[] }
 
-type Props = { busy: boolean; failure: unknown; onIssue: (asked: AskedBatch) => void }
+type Props = {
+  couponId: string
+  busy: boolean
+  failure: unknown
+  onIssue: (asked: AskedBatch) => void
+}
 
 /** Asks for the number of vouchers or their recipients, and a name for all of them. */
-export function BatchForm({ busy, failure, onIssue }: Props) {
-  const [count, setCount] = useState('10')
-  const [name, setName] = useState('')
-  const [list, setList] = useState('')
+export function BatchForm({ couponId, busy, failure, onIssue }: Props) {
+  const [draft, setDraft] = useState(() => findBatchDraft(couponId) ?? emptyBatch)
+  const { count, name, list } = draft
+  const change = (changes: Partial<BatchDraft>) =>
+    setDraft((before) => {
+      const next = { ...before, ...changes }
+      keepBatchDraft(couponId, next)
+      return next
+    })
   const [tried, setTried] = useState(false)
   const [wrongFile, setWrongFile] = useState<WrongFile | null>(null)
-  // A file may be moved or locked after it was chosen.
   const reading = useAttempt()
   // By the day, so that an issue that is tried again after a reload has the same name.
   const [named] = useState(() => t('many.batch.default', { day: day(systemClock()) }))
@@ -55,14 +65,12 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
   const take = async (file: File) => {
     setWrongFile(null)
     const found: ReturnType<typeof parseRecipientFile> =
-      file.size > fileBytesMax
-        ? { why: 'large' }
-        : parseRecipientFile(new Uint8Array(await file.arrayBuffer()))
+      file.size > fileBytesMax ? { why: 'large' } : await readFile(file)
     if ('why' in found) {
       setWrongFile(found)
       return
     }
-    setList(found.lines.join('\n'))
+    change({ list: found.lines.join('\n') })
     // Their errors belong beside the list at once: nobody typed them.
     setTried(true)
   }
@@ -75,11 +83,11 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
           hint={t('many.hint')}
           inputMode="numeric"
           value={count}
-          onText={setCount}
+          onText={(text) => change({ count: text })}
           error={tried && !sensible ? t('many.wrong') : null}
         />
       )}
-      <Fold summary={t('many.names')} wrong={listWrong !== null}>
+      <Fold summary={t('many.names')} open={list !== ''} wrong={listWrong !== null}>
         <div class="stack">
           <TextArea
             label={t('many.list')}
@@ -88,7 +96,7 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
             maxLength={listCharsMax}
             onText={(text) => {
               setTried(false)
-              setList(text)
+              change({ list: text })
             }}
             error={listWrong}
           />
@@ -106,7 +114,7 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
         label={t('many.batch')}
         hint={t('many.batch.hint', { name: named })}
         value={name}
-        onText={setName}
+        onText={(text) => change({ name: text })}
         autoComplete="off"
         error={tried && !nameRight ? t('many.batch.wrong') : null}
       />
@@ -124,6 +132,16 @@ function isBatchName(typed: string): boolean {
   if (name === '') return true
   const sound = name.isWellFormed() && !/\p{Cc}/u.test(name) && isPlainName(name)
   return sound && [...name].length <= clientLimits.labelCharsMax
+}
+
+/** A file may be moved or locked after it was chosen. */
+async function readFile(file: File): Promise<{ lines: string[] } | WrongFile> {
+  try {
+    return parseRecipientFile(new Uint8Array(await file.arrayBuffer()))
+  } catch (cause) {
+    if (!(cause instanceof DOMException)) throw cause
+    return { why: 'locked' }
+  }
 }
 
 function fileError(wrong: WrongFile): string {

@@ -10,7 +10,7 @@ export type Recipient = { name: string; phone: Phone | null }
 export type WrongLine = { line: number; why: 'nameless' | 'long' | 'signs' | 'phone' | 'area' }
 /** The reason why a file gives no list; with the place of the error, where it has one. */
 export type WrongFile =
-  | { why: 'large' | 'workbook' | 'kind' | 'empty' }
+  | { why: 'large' | 'workbook' | 'kind' | 'empty' | 'locked' }
   | { why: 'many'; rows: number }
   /** `titles`: the first columns of the file. */
   | { why: 'nameless'; titles: string[] }
@@ -21,6 +21,11 @@ export type WrongFile =
 export const fileBytesMax = 200 * 1024
 /** Characters of the largest list: a name of surrogate pairs and a phone number in each line. */
 export const listCharsMax = clientLimits.mintCountMax * 210
+
+/** Recipients as the lines that `parseRecipientLines` reads. */
+export function recipientLines(recipients: readonly Recipient[]): string {
+  return recipients.map(({ name, phone }) => (phone ? `${name}; ${phone.text}` : name)).join('\n')
+}
 
 /** Read lines of `name` or `name; phone`. Empty lines are skipped. */
 export function parseRecipientLines(text: string): {

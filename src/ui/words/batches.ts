@@ -29,6 +29,10 @@ export const batchWords = createWords(
       'Ese archivo es un libro de Excel o parecido, no un CSV. Abrilo con tu programa de planillas, guardalo como CSV y elegí ese.',
       'That file is an Excel workbook or similar, not a CSV. Open it in your spreadsheet program, save it as CSV and choose that one.',
     ],
+    'many.file.locked': [
+      'No pudimos leer ese archivo: lo movieron, lo borraron o lo tiene abierto otro programa. Elegilo de nuevo.',
+      'We could not read that file: it was moved or deleted, or another program has it open. Choose it again.',
+    ],
     'many.file.kind': [
       'Ese archivo no es de texto: puede ser una imagen o un PDF. Elegí una planilla guardada como CSV.',
       'That file is not text: it may be a picture or a PDF. Choose a spreadsheet saved as CSV.',
