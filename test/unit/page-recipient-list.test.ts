@@ -61,6 +61,7 @@ const files: [string, ReturnType<typeof linesOf>][] = [
   ['Ana\nBeto', ['Ana', 'Beto']],
   ['Nombre\nAna\n"sin cierre\nBeto\n', { why: 'quote', line: 3 }],
   ['sep=;\r\n"dos\r\nlíneas";1\r"Ana', { why: 'quote', line: 4 }],
+  ['Apellido;Nombre;Tel\nPérez;Ana;11\nGómez;Ana;', ['Ana Pérez; 11', 'Ana Gómez']],
   ['sep=,\r\nApellido y nombre:,Tel.\r\n"Pérez; Ana",11', ['Pérez, Ana; 11']],
   ["Cliente\n'＝Ana", ['＝Ana']],
   ['Pérez, Ana\nGómez, Beto,\n', ['Pérez, Ana', 'Gómez, Beto']],

@@ -60,7 +60,10 @@ function parseLine(line: string): Recipient | WrongLine['why'] {
 const nameTitles = [
   ...['destinatario', 'nombre', 'cliente', 'etiqueta', 'recipient', 'name', 'label'],
   ...['nombre y apellido', 'apellido y nombre', 'nombre completo', 'full name'],
+  ...['nombres', 'first name'],
 ]
+/** A column beside that of first names. */
+const surnameTitles = ['apellido', 'apellidos', 'surname', 'last name']
 const phoneTitles = [
   ...['telefono', 'whatsapp', 'celular', 'movil', 'phone', 'mobile', 'tel'],
   ...['numero de telefono', 'phone number'],
@@ -91,12 +94,14 @@ export function parseRecipientFile(bytes: Uint8Array): { lines: string[] } | Wro
     return { why: 'nameless', titles: first.filter(Boolean).slice(0, toldTitlesMax).map(brief) }
   }
   const { name, phone } = hasTitles ? titled : { name: 0, phone: 1 }
+  const surname = hasTitles ? columnOf(surnameTitles) : -1
+  const nameIn = (row: string[]) => `${row[name] ?? ''} ${row[surname] ?? ''}`
   const people = hasTitles ? rows.slice(1) : rows
   const wholeRows =
     !hasTitles && !people.some((row) => row.slice(1).some((cell) => /\d/.test(cell)))
   const lines = people
     .map((row) =>
-      wholeRows ? [row.filter(Boolean).join(', '), ''] : [row[name] ?? '', row[phone] ?? ''],
+      wholeRows ? [row.filter(Boolean).join(', '), ''] : [nameIn(row), row[phone] ?? ''],
     )
     .map((cells) => cells.map(cleaned))
     // A list of issued coupons has rows without a recipient.
