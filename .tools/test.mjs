@@ -65,23 +65,32 @@ function hasPostgres() {
 }
 
 /**
- * Run test/ in parts side by side: the tests that mostly wait for relays, wallets and pages, those that wait for servers
- * of PostgreSQL, and the rest. The output of the last two is shown at their end.
+ * Run test/ in parts side by side, each of one process: tests wait for pages, relays, timeouts and servers half of their
+ * time. The parts take about as long as each other. Only the first one shows its output as it comes.
  */
 async function everything() {
   const entries = readdirSync(join(root, 'test'), { withFileTypes: true })
   const tests = entries.filter((entry) => entry.isDirectory() || entry.name.endsWith('.test.ts'))
   const left = [withPages ? '' : 'ui', withPostgres ? '' : 'postgres']
   const names = tests.map(({ name }) => name).filter((name) => !left.includes(name))
-  const waiting = names.filter((name) => ['gateway', 'relay', 'ui', 'wallet'].includes(name))
-  const apart = names.filter((name) => name === 'postgres')
-  const busy = names.filter((name) => ![...waiting, ...apart].includes(name))
-  const paths = (list) => list.map((name) => `./test/${name}`)
-  await Promise.all([
-    suite('tests of relays, wallets and pages', paths(waiting)),
-    suite('tests of the rest', paths(busy), 'at the end'),
-    ...(withPostgres ? [suite('tests of PostgreSQL', paths(apart), 'at the end')] : []),
-  ])
+  const apart = {
+    'tests of pages': ['ui'],
+    'tests of relays, wallets and commands': ['gateway', 'relay', 'wallet', 'cli'],
+    'tests of PostgreSQL': ['postgres'],
+  }
+  const parts = {
+    ...apart,
+    'tests of the rest': names.filter((name) => !Object.values(apart).flat().includes(name)),
+  }
+  let shown = 'as it comes'
+  const running = []
+  for (const [name, list] of Object.entries(parts)) {
+    const paths = list.filter((one) => names.includes(one)).map((one) => `./test/${one}`)
+    if (paths.length === 0) continue
+    running.push(suite(name, paths, shown))
+    shown = 'at the end'
+  }
+  await Promise.all(running)
 }
 
 /** Report page tests that were not run; they count as failed unless SKIP_UI=1 left them out. */

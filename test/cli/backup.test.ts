@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   copyFileSync,
   cpSync,
@@ -18,7 +18,7 @@ import type { NostrEvent } from '../../src/nostr/event.ts'
 import { parseSecret } from '../../src/nostr/keys.ts'
 import { copyDirectory, createPopulated, type Populated, runCommand } from '../support/cli.ts'
 import { call, createDefinition, newKey, newSigner, openSession } from '../support/client.ts'
-import { damage } from '../support/database.ts'
+import { damage, describeFile } from '../support/database.ts'
 import { createEvent } from '../support/events.ts'
 import { pngOf } from '../support/pictures.ts'
 import { readRows } from '../support/refusals.ts'
@@ -59,7 +59,7 @@ function bringKeys(dataDir: string): void {
   }
 }
 
-describe('cuponera backup', () => {
+describeFile('cuponera backup', () => {
   test.each(['stopped', 'running'])(
     'writes a verified copy where the caller is (%s)',
     async (how) => {
@@ -194,7 +194,7 @@ describe('cuponera backup', () => {
   })
 })
 
-describe('cuponera restore', () => {
+describeFile('cuponera restore', () => {
   test('replaces the database by the backup and keeps the old one', async () => {
     const file = await createBackup()
     const dataDir = copyDirectory(sound.dataDir)
@@ -383,7 +383,7 @@ describe('cuponera restore', () => {
   })
 })
 
-describe('the embedded relay', () => {
+describeFile('the embedded relay', () => {
   const publish = async (url: string) => {
     const event = createEvent()
     expect((await call(url, '/nostr/publish', { body: event })).status).toBe(202)

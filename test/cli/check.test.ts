@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
@@ -16,7 +16,7 @@ import {
   wrongs,
 } from '../support/check-wrongs.ts'
 import { copyDirectory, createPopulated, runCommand } from '../support/cli.ts'
-import { damage } from '../support/database.ts'
+import { damage, describeFile } from '../support/database.ts'
 import { cleanUp, startServer } from '../support/server.ts'
 import { logged } from '../support/until.ts'
 
@@ -33,7 +33,7 @@ async function checkAfter(sql: string) {
   return checkDatabase(join(dataDir, 'cuponera.db'), noPause)
 }
 
-describe('the check finds', () => {
+describeFile('the check finds', () => {
   test.each(wrongs)('%s', async (_, sql, problem) => {
     const { problems, found } = await checkAfter(sql)
     expect(problems.filter((line) => problem.test(line))).toHaveLength(1)
@@ -153,7 +153,7 @@ describe('the check finds', () => {
   })
 })
 
-describe('cuponera check', () => {
+describeFile('cuponera check', () => {
   test('verifies a stopped database by itself', async () => {
     const { code, stdout, stderr } = await runCommand(['check'], { dataDir: sound })
     expect(stderr).toBe('')
@@ -185,7 +185,7 @@ describe('cuponera check', () => {
   })
 })
 
-describe('after an unclean stop', () => {
+describeFile('after an unclean stop', () => {
   test('the full check runs behind the service and says that all is well', async () => {
     const dataDir = copyDirectory(sound)
     const killed = await startServer({ dataDir })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -9,7 +9,7 @@ import {
   runCommand,
 } from '../support/cli.ts'
 import { call, createDefinition, newKey, newSigner, openSession } from '../support/client.ts'
-import { damage } from '../support/database.ts'
+import { damage, describeFile } from '../support/database.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
@@ -54,7 +54,7 @@ function readKeys(dataDir: string): string[] {
   return names.map((name) => readFileSync(join(dataDir, 'keys', name), 'utf8'))
 }
 
-describe('cuponera move out', () => {
+describeFile('cuponera move out', () => {
   test('writes one file for this user only, which shows no key, and leaves no copy behind', () => {
     expect(statSync(moved.file).mode & 0o777).toBe(0o600)
     const bytes = readFileSync(moved.file)
@@ -125,7 +125,7 @@ describe('cuponera move out', () => {
   })
 })
 
-describe('cuponera move in', () => {
+describeFile('cuponera move in', () => {
   test('brings everything to a new computer, where a voucher is redeemed once', async () => {
     const dataDir = newDirectory()
     const { code, stderr, stdout } = await moveIn(dataDir)
@@ -218,7 +218,7 @@ describe('cuponera move in', () => {
   })
 })
 
-describe('cuponera move back', () => {
+describeFile('cuponera move back', () => {
   test('opens the service again, with --force alone', async () => {
     const dataDir = copyDirectory(moved.dataDir)
     const asked = await runCommand(['move', 'back'], { dataDir })

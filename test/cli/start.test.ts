@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { createPopulated, runCommand } from '../support/cli.ts'
+import { testOfFile } from '../support/database.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
 afterAll(cleanUp)
@@ -45,24 +46,30 @@ test('a directory of another user is refused in one line, and left as it was', a
   expect(statSync(dataDir).mode & 0o777).toBe(0o755)
 })
 
-test('a file that is no database is reported in one line, which names cuponera check', async () => {
-  const dataDir = (await createPopulated()).dataDir
-  const path = join(dataDir, 'cuponera.db')
-  writeFileSync(path, 'this is not a database. '.repeat(500))
-  const advice = 'look at it with "cuponera check"'
-  await expectLine(dataDir, `cannot open the database ${path} (SQLITE_NOTADB): ${advice}`)
-})
+testOfFile(
+  'a file that is no database is reported in one line, which names cuponera check',
+  async () => {
+    const dataDir = (await createPopulated()).dataDir
+    const path = join(dataDir, 'cuponera.db')
+    writeFileSync(path, 'this is not a database. '.repeat(500))
+    const advice = 'look at it with "cuponera check"'
+    await expectLine(dataDir, `cannot open the database ${path} (SQLITE_NOTADB): ${advice}`)
+  },
+)
 
-test('a database with a damaged first page is reported in one line, which names cuponera check', async () => {
-  const dataDir = (await createPopulated()).dataDir
-  const path = join(dataDir, 'cuponera.db')
-  // The page behind the file header lists the tables.
-  writeSync(openSync(path, 'r+'), Buffer.alloc(3000, 0x5a), 0, 3000, 100)
-  const advice = 'look at it with "cuponera check"'
-  await expectLine(dataDir, `cannot open the database ${path} (SQLITE_CORRUPT): ${advice}`)
-})
+testOfFile(
+  'a database with a damaged first page is reported in one line, which names cuponera check',
+  async () => {
+    const dataDir = (await createPopulated()).dataDir
+    const path = join(dataDir, 'cuponera.db')
+    // The page behind the file header lists the tables.
+    writeSync(openSync(path, 'r+'), Buffer.alloc(3000, 0x5a), 0, 3000, 100)
+    const advice = 'look at it with "cuponera check"'
+    await expectLine(dataDir, `cannot open the database ${path} (SQLITE_CORRUPT): ${advice}`)
+  },
+)
 
-test('a database whose WAL cannot be opened is reported in one line', async () => {
+testOfFile('a database whose WAL cannot be opened is reported in one line', async () => {
   const dataDir = (await createPopulated()).dataDir
   const path = join(dataDir, 'cuponera.db-wal')
   mkdirSync(path)

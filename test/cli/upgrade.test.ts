@@ -1,6 +1,7 @@
 /** A database of the last release, upgraded in place by the start of the server. */
+
 import { Database as Sqlite } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { handleOf } from '../../src/coupons/nonce.ts'
@@ -16,6 +17,7 @@ import {
   newSigner,
   openSession,
 } from '../support/client.ts'
+import { testOfFile } from '../support/database.ts'
 import { readRows } from '../support/refusals.ts'
 import oldestSchema from '../support/schema-15.sql' with { type: 'text' }
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
@@ -103,7 +105,7 @@ const ask = async (path: string): Promise<Json> => {
 const preview = async (nonce: string): Promise<Json> =>
   (await call(server.url, '/api/coupons/preview', { body: { nonce } })).json
 
-test('the coupon, its vouchers and its redemptions are as they were', async () => {
+testOfFile('the coupon, its vouchers and its redemptions are as they were', async () => {
   const { coupons } = await ask('')
   const [definition] = coupons
   expect(definition).toMatchObject({
@@ -126,7 +128,7 @@ test('the coupon, its vouchers and its redemptions are as they were', async () =
   expect((await ask('/minters')).minters).toMatchObject([{ label: 'Caja', pubkey: till.pubkey }])
 })
 
-test('its figures count the vouchers of before', async () => {
+testOfFile('its figures count the vouchers of before', async () => {
   const day = '?from=2026-06-01&to=2026-06-01&offset=0'
   const { coupons } = await ask(`/stats${day}`)
   expect(coupons).toEqual([
@@ -141,23 +143,26 @@ test('its figures count the vouchers of before', async () => {
   ])
 })
 
-test('its vouchers are redeemed, refreshed and voided, and what is new works beside them', async () => {
-  const { url } = server
-  const session = await openSession(url, till)
-  const claim = await call(url, '/api/coupons/claim', { body: { nonce: old }, token: session })
-  expect(claim.json.status).toBe('success')
-  expect((await ask('/redemptions')).redemptions).toMatchObject([
-    { name: 'Café 2', claimedByLabel: 'Caja' },
-    { name: 'Café 3', claimedBy: null },
-  ])
-  const body = { nonce: successor }
-  const headers = { 'Idempotency-Key': newKey() }
-  expect((await call(url, '/api/coupons/refresh', { body, headers })).status).toBe(201)
-  const gone = await call(url, `/api/coupons/${uuid}/mints/${open}`, { method: 'DELETE', token })
-  expect(gone.status).toBe(200)
-  await createDefinition(url, token, { rules: { conditions: 'Uno por mesa.' } })
-  expect(await server.stop()).toBe(0)
-  const { problems, rows } = await checkDatabase(join(server.dataDir, 'cuponera.db'), noPause)
-  expect(problems).toEqual([])
-  expect(rows).toMatchObject({ definitions: 2, vouchers: 8, refreshes: 2, redemptions: 2 })
-})
+testOfFile(
+  'its vouchers are redeemed, refreshed and voided, and what is new works beside them',
+  async () => {
+    const { url } = server
+    const session = await openSession(url, till)
+    const claim = await call(url, '/api/coupons/claim', { body: { nonce: old }, token: session })
+    expect(claim.json.status).toBe('success')
+    expect((await ask('/redemptions')).redemptions).toMatchObject([
+      { name: 'Café 2', claimedByLabel: 'Caja' },
+      { name: 'Café 3', claimedBy: null },
+    ])
+    const body = { nonce: successor }
+    const headers = { 'Idempotency-Key': newKey() }
+    expect((await call(url, '/api/coupons/refresh', { body, headers })).status).toBe(201)
+    const gone = await call(url, `/api/coupons/${uuid}/mints/${open}`, { method: 'DELETE', token })
+    expect(gone.status).toBe(200)
+    await createDefinition(url, token, { rules: { conditions: 'Uno por mesa.' } })
+    expect(await server.stop()).toBe(0)
+    const { problems, rows } = await checkDatabase(join(server.dataDir, 'cuponera.db'), noPause)
+    expect(problems).toEqual([])
+    expect(rows).toMatchObject({ definitions: 2, vouchers: 8, refreshes: 2, redemptions: 2 })
+  },
+)

@@ -18,10 +18,10 @@ import { translateStatement } from '../../src/db/postgres/dialect.ts'
 import type { SqlValue } from '../../src/db/sql.ts'
 
 /** The address of a server of PostgreSQL that every test service has a database of. Without one each has a file. */
-const server = process.env.TEST_POSTGRES
+export const serverUrl = process.env.TEST_POSTGRES
 
 /** Each test service has its data in a file. */
-export const onFile = server === undefined
+export const onFile = serverUrl === undefined
 
 /** For tests about the file of the embedded engine. Those left out on PostgreSQL are counted and listed by whole.ts. */
 export const testOfFile: typeof test = test.skipIf(!onFile)
@@ -63,7 +63,7 @@ export const damage = (dataDir: string, sql: string): Promise<void> => databaseO
 /** The address of the database of a data directory on PostgreSQL. Null where it has a file. */
 export function databaseUrlOf(dataDir: string): string | null {
   const digest = new Bun.CryptoHasher('sha256').update(dataDir).digest('hex')
-  return server?.replace('/postgres?', `/t_${digest.slice(0, 16)}?`) ?? null
+  return serverUrl?.replace('/postgres?', `/t_${digest.slice(0, 16)}?`) ?? null
 }
 
 function fileOf(path: string): TestDatabase {
@@ -113,15 +113,8 @@ function fileOf(path: string): TestDatabase {
 
 function databaseAt(url: string): TestDatabase {
   const open = async <T>(use: (send: Connection['send']) => Promise<T>): Promise<T> => {
-    const superuser = { connectionString: url.replace('//cuponera@', '//postgres@') }
-    const connection = await Connection.open(superuser, 10_000, () => undefined)
-    try {
-      // No foreign key is looked at.
-      await connection.send('SET session_replication_role = replica', [])
-      return await use((sql, params) => connection.send(translate(sql), params))
-    } finally {
-      await connection.end()
-    }
+    const connection = await connectionTo(url)
+    return use((sql, params) => connection.send(translate(sql), params))
   }
   const runEach = (sql: string, params: readonly SqlValue[][]) =>
     open(async (send) => void (await Promise.all(params.map((one) => send(sql, one)))))
@@ -161,6 +154,27 @@ function databaseAt(url: string): TestDatabase {
     },
     problems: async () => (await checkPostgres(url, noPause)).problems,
   }
+}
+
+/** One connection to each database. */
+const connections = new Map<string, Connection>()
+
+/** End the connections of this module: a database in use cannot be deleted. */
+export async function disconnect(): Promise<void> {
+  const open = [...connections.values()]
+  connections.clear()
+  await Promise.all(open.map((connection) => connection.end()))
+}
+
+async function connectionTo(url: string): Promise<Connection> {
+  const known = connections.get(url)
+  if (known?.open) return known
+  const superuser = { connectionString: url.replace('//cuponera@', '//postgres@') }
+  const connection = await Connection.open(superuser, 10_000, () => undefined)
+  connections.set(url, connection)
+  // No foreign key is looked at.
+  await connection.send('SET session_replication_role = replica', [])
+  return connection
 }
 
 function latin1(value: unknown): string {

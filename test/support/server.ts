@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Connection, StatementFailed } from '../../src/db/postgres/connection.ts'
-import { databaseUrlOf } from './database.ts'
+import { databaseUrlOf, disconnect, serverUrl } from './database.ts'
 
 const project = join(import.meta.dir, '../..')
 
@@ -117,7 +117,7 @@ function nameIn(url: string): string {
 }
 
 async function administer(text: string): Promise<void> {
-  const open = { connectionString: process.env.TEST_POSTGRES }
+  const open = { connectionString: serverUrl }
   const administrator = await Connection.open(open, 10_000, () => undefined)
   try {
     await administrator.send(text, [])
@@ -130,6 +130,7 @@ async function administer(text: string): Promise<void> {
 export async function cleanUp(): Promise<void> {
   await Promise.all([...children].map((server) => server.kill()))
   children.clear()
+  await disconnect()
   for (const url of databases) await administer(`DROP DATABASE ${nameIn(url)} WITH (FORCE)`)
   databases.clear()
   for (const directory of directories) rmSync(directory, { recursive: true, force: true })

@@ -44,9 +44,15 @@ test('a voucher is issued, and handed over as a QR', async () => {
   // Behind the dialog a screen reader would not read it.
   await page.context().grantPermissions(['clipboard-write'])
   await expectToast(dialog().getByText('Enlace copiado'), () => press('Copiar el enlace'))
+  // Redeemed at a till, while its code is on this screen.
+  const [, nonce] = address?.split('#') ?? []
+  await call(server.url, '/api/coupons/claim', { body: { nonce } })
+  await dialog().getByRole('heading', { name: 'Canjeado' }).waitFor()
+  expect(await dialog().getByRole('img', { name: 'Código QR del cupón' }).count()).toBe(0)
+  await checkPage(page, 'panel-hand-redeemed')
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Entregar uno' }).and(page.locator(':focus')).waitFor()
-  await main().getByText('Sin usar', { exact: true }).waitFor()
+  await main().getByText('Canjeado', { exact: true }).waitFor()
 })
 
 test('a voucher goes by WhatsApp in a written message, with the shop and the whole promise', async () => {

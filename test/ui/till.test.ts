@@ -816,6 +816,26 @@ test('the banner goes within two seconds of the return of the connection', async
 
 // ── Issuing
 
+test('a till says the benefit once where the name of its coupon is that benefit', async () => {
+  const shop = await openSession(server.url, newSigner())
+  await createDefinition(server.url, shop, { name: '10 % de descuento en toda tu compra' })
+  const { page } = await openTill()
+  await page.getByRole('button', { name: 'Emitir' }).click()
+  await page.getByLabel('PIN (6 números o más)').fill('246810')
+  await page.getByRole('button', { name: 'Hacer la clave' }).click()
+  await title(page, 'Falta que el comercio autorice esta caja').waitFor()
+  const npub = await page.locator('code').first().textContent()
+  await call(server.url, '/api/coupons/minters', { body: { pubkey: npub }, token: shop })
+  await page.getByRole('button', { name: 'Ya me autorizaron' }).click()
+  const benefit = page.locator('main').getByText('10 % de descuento en toda tu compra')
+  const button = page.locator('.mint-button:enabled')
+  await button.waitFor()
+  expect(await benefit.count()).toBe(1)
+  await button.click()
+  await title(page, 'Listo para el cliente').waitFor()
+  expect((await page.locator('.issued').innerText()).split('toda tu compra')).toHaveLength(2)
+})
+
 test('a till makes its key, the merchant authorises it, and a tap issues a coupon', async () => {
   const { page, complaints } = await openTill()
   await page.getByRole('button', { name: 'Emitir' }).click()

@@ -8,7 +8,12 @@ const { pubkey } = newSigner()
 const page = pretendPage(() => undefined)
 const token = { pubkey, kind: 'extension', token: 'x', expiresAt: secondsNow() + 900 }
 page.texts.set('cuponera:panel', JSON.stringify(token))
-const { allFigures, failure, loadOverview, voidBatch } = await import('../../src/ui/panel/state.ts')
+const { allFigures, failure, loadOverview, signOut, voidBatch } = await import(
+  '../../src/ui/panel/state.ts'
+)
+const { emptyBatch, findBatchDraft, keepBatchDraft } = await import(
+  '../../src/ui/panel/batch-draft.ts'
+)
 const { changes, listening } = await import('../../src/ui/panel/changes.ts')
 
 /** The answers to the statistics, in the order of the requests. */
@@ -58,4 +63,11 @@ test('without the live stream, lists load again after a change by this page', as
   listening.value = true
   await voidBatch('c', 'b')
   expect(changes.value).toBe(before + 1)
+})
+
+test('the next person at this device finds no recipients that were typed before', () => {
+  keepBatchDraft('c', { ...emptyBatch, list: 'Ana; 11 2345-6789' })
+  expect([findBatchDraft('c')?.list, findBatchDraft('d')]).toEqual(['Ana; 11 2345-6789', null])
+  signOut()
+  expect(findBatchDraft('c')).toBeNull()
 })

@@ -10,8 +10,10 @@ import { FileButton } from '../parts/file-button.tsx'
 import { Fold } from '../parts/fold.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { batchWords as t } from '../words/batches.ts'
-import { day } from '../words/format.ts'
+import { day, list as listed } from '../words/format.ts'
 import { failureText } from '../words/signer.ts'
+import { isolated } from '../words/words.ts'
+import { type BatchDraft, emptyBatch, findBatchDraft, keepBatchDraft } from './batch-draft.ts'
 import {
   fileBytesMax,
   listCharsMax,
@@ -25,16 +27,25 @@ import {
 /** `recipients`: empty where nobody is named; else one for each voucher. */
 export type AskedBatch = { name: string; count: number; recipients: readonly Recipient[] }
 
-type Props = { busy: boolean; failure: unknown; onIssue: (asked: AskedBatch) => void }
+type Props = {
+  couponId: string
+  busy: boolean
+  failure: unknown
+  onIssue: (asked: AskedBatch) => void
+}
 
 /** Asks for the number of vouchers or their recipients, and a name for all of them. */
-export function BatchForm({ busy, failure, onIssue }: Props) {
-  const [count, setCount] = useState('10')
-  const [name, setName] = useState('')
-  const [list, setList] = useState('')
+export function BatchForm({ couponId, busy, failure, onIssue }: Props) {
+  const [draft, setDraft] = useState(() => findBatchDraft(couponId) ?? emptyBatch)
+  const { count, name, list } = draft
+  const change = (changes: Partial<BatchDraft>) =>
+    setDraft((before) => {
+      const next = { ...before, ...changes }
+      keepBatchDraft(couponId, next)
+      return next
+    })
   const [tried, setTried] = useState(false)
   const [wrongFile, setWrongFile] = useState<WrongFile | null>(null)
-  // A file may be moved or locked after it was chosen.
   const reading = useAttempt()
   // By the day, so that an issue that is tried again after a reload has the same name.
   const [named] = useState(() => t('many.batch.default', { day: day(systemClock()) }))
@@ -53,15 +64,13 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
   }
   const take = async (file: File) => {
     setWrongFile(null)
-    const found =
-      file.size > fileBytesMax
-        ? 'large'
-        : parseRecipientFile(new Uint8Array(await file.arrayBuffer()))
-    if (typeof found === 'string') {
+    const found: ReturnType<typeof parseRecipientFile> =
+      file.size > fileBytesMax ? { why: 'large' } : await readFile(file)
+    if ('why' in found) {
       setWrongFile(found)
       return
     }
-    setList(found.lines.join('\n'))
+    change({ list: found.lines.join('\n') })
     // Their errors belong beside the list at once: nobody typed them.
     setTried(true)
   }
@@ -74,11 +83,11 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
           hint={t('many.hint')}
           inputMode="numeric"
           value={count}
-          onText={setCount}
+          onText={(text) => change({ count: text })}
           error={tried && !sensible ? t('many.wrong') : null}
         />
       )}
-      <Fold summary={t('many.names')} wrong={listWrong !== null}>
+      <Fold summary={t('many.names')} open={list !== ''} wrong={listWrong !== null}>
         <div class="stack">
           <TextArea
             label={t('many.list')}
@@ -87,7 +96,7 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
             maxLength={listCharsMax}
             onText={(text) => {
               setTried(false)
-              setList(text)
+              change({ list: text })
             }}
             error={listWrong}
           />
@@ -97,7 +106,7 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
             accept=".csv,.txt,.tsv,text/csv,text/plain"
             onFile={(file) => void reading.attempt(() => take(file))}
           />
-          {wrongFile !== null && <Notice tone="bad">{t(`many.file.${wrongFile}`)}</Notice>}
+          {wrongFile !== null && <Notice tone="bad">{fileError(wrongFile)}</Notice>}
           {reading.failure !== null && <Failure cause={reading.failure} />}
         </div>
       </Fold>
@@ -105,7 +114,7 @@ export function BatchForm({ busy, failure, onIssue }: Props) {
         label={t('many.batch')}
         hint={t('many.batch.hint', { name: named })}
         value={name}
-        onText={setName}
+        onText={(text) => change({ name: text })}
         autoComplete="off"
         error={tried && !nameRight ? t('many.batch.wrong') : null}
       />
@@ -123,6 +132,25 @@ function isBatchName(typed: string): boolean {
   if (name === '') return true
   const sound = name.isWellFormed() && !/\p{Cc}/u.test(name) && isPlainName(name)
   return sound && [...name].length <= clientLimits.labelCharsMax
+}
+
+/** A file may be moved or locked after it was chosen. */
+async function readFile(file: File): Promise<{ lines: string[] } | WrongFile> {
+  try {
+    return parseRecipientFile(new Uint8Array(await file.arrayBuffer()))
+  } catch (cause) {
+    if (!(cause instanceof DOMException)) throw cause
+    return { why: 'locked' }
+  }
+}
+
+function fileError(wrong: WrongFile): string {
+  if (wrong.why === 'nameless') {
+    return t('many.file.nameless', { titles: listed(wrong.titles.map(isolated)) })
+  }
+  if (wrong.why === 'quote') return t('many.file.quote', { line: wrong.line })
+  if (wrong.why === 'many') return t('many.file.many', { n: wrong.rows })
+  return t(`many.file.${wrong.why}`)
 }
 
 /** Lines that are told at once; the rest is a number. */

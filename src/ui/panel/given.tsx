@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { request } from '../../client/api.ts'
+import type { Issuance } from '../../client/models.ts'
 import { couponLink, linkReach } from '../browser/share.ts'
 import type { Handed } from '../hand/message.ts'
 import { ReachNotice } from '../hand/reach-notice.tsx'
@@ -8,6 +10,7 @@ import { WifiBox } from '../hand/wifi-box.tsx'
 import { wifiForPrint } from '../hand/wifi-state.ts'
 import { useArrival } from '../parts/arrival.ts'
 import { Button, IconButton } from '../parts/button.tsx'
+import { Empty } from '../parts/empty.tsx'
 import { Select } from '../parts/field.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { printVouchers } from '../parts/print.tsx'
@@ -18,6 +21,7 @@ import { TicketButton } from '../printer/ticket-button.tsx'
 import { knownName } from '../state/merchant-names.ts'
 import { shownName } from '../words/benefit-text.ts'
 import { couponWords as t } from '../words/coupons.ts'
+import { useReload } from './reload.ts'
 import { TillLink } from './till-link.tsx'
 
 type Props = {
@@ -30,14 +34,40 @@ type Props = {
   children?: ComponentChildren
 }
 
+type Status = Issuance['status']
+
+/**
+ * The statuses of the vouchers that were shown, by their nonces. The one on the screen follows every change, so that
+ * a code that was redeemed elsewhere does not look good. `onOver`: called with a nonce that nobody can use any more.
+ */
+function useStatuses(nonce: string | null, onOver: (nonce: string) => void) {
+  const [known, setKnown] = useState<ReadonlyMap<string, Status>>(new Map())
+  // A failure changes nothing: the till asks the service anyway.
+  useReload(nonce ?? '', async () => {
+    if (nonce === null) return () => undefined
+    const { status } = await request<{ status: Status }>('/api/coupons/preview', {
+      body: JSON.stringify({ nonce }),
+    })
+    return () => {
+      setKnown((before) => new Map(before).set(nonce, status))
+      if (status !== 'minted') onOver(nonce)
+    }
+  })
+  return known
+}
+
 /** The issued codes, one at a time, and the ways to hand them over. */
 export function Given({ vouchers, onGiven, onTrial, children }: Props) {
   const [at, setAt] = useState(0)
   const heading = useArrival()
   const [format, setFormat] = useState<PrintFormat>('a4')
   const voucher = vouchers[Math.min(at, vouchers.length - 1)]
+  const statuses = useStatuses(voucher?.nonce ?? null, (nonce) =>
+    onGiven(vouchers.filter((one) => one.nonce === nonce)),
+  )
   if (!voucher) return null
   const shop = knownName(voucher.npub)
+  const status = statuses.get(voucher.nonce) ?? 'minted'
   const reach = linkReach()
   const trial = onTrial && (
     <TillLink
@@ -51,8 +81,12 @@ export function Given({ vouchers, onGiven, onTrial, children }: Props) {
   return (
     <div class={reach === 'public' ? 'hand' : 'hand nearby'}>
       <div class="stack">
-        <div class="qr-box">
-          <QrCode text={couponLink(voucher.nonce)} label={t('qr.coupon')} />
+        <div class="qr-box" role="status">
+          {status === 'minted' ? (
+            <QrCode text={couponLink(voucher.nonce)} label={t('qr.coupon')} />
+          ) : (
+            <Empty icon={status === 'claimed' ? 'check' : 'info'} title={t(`status.${status}`)} />
+          )}
         </div>
         {vouchers.length > 1 && (
           <div class="row middle">

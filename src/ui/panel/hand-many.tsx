@@ -11,10 +11,12 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { batchWords as t } from '../words/batches.ts'
 import { failureText } from '../words/signer.ts'
+import { emptyBatch, forgetBatchDraft, keepBatchDraft } from './batch-draft.ts'
 import { type AskedBatch, BatchForm } from './batch-form.tsx'
 import { Given } from './given.tsx'
 import { useGuard } from './guard.tsx'
 import { ownColor } from './own-shop.ts'
+import { recipientLines } from './recipient-list.ts'
 import { saveCsv } from './save-csv.ts'
 import { mintTogether } from './state.ts'
 
@@ -38,8 +40,11 @@ export function HandMany({ coupon, onClose }: Props) {
         return { ...voucher, ...(recipient && { recipient }) }
       })
       setVouchers(handed)
+      forgetBatchDraft()
       if (issued.failure === null) return
       const [n, all] = [handed.length, recipients.length]
+      const list = recipientLines(recipients.slice(n))
+      keepBatchDraft(coupon.id, { ...emptyBatch, name, list })
       const first = t('many.rest', { n, all, name: recipients[n]?.name ?? '' })
       setRest(`${failureText(issued.failure)} ${first}`)
     })
@@ -48,7 +53,7 @@ export function HandMany({ coupon, onClose }: Props) {
       <Dialog title={t('many.title')} onClose={guard.close}>
         <div class="stack">
           <CouponCard coupon={{ ...coupon, image: shownPath(coupon) }} color={ownColor()} />
-          <BatchForm busy={busy} failure={failure} onIssue={issue} />
+          <BatchForm couponId={coupon.id} busy={busy} failure={failure} onIssue={issue} />
         </div>
       </Dialog>
     )

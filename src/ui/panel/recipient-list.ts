@@ -8,13 +8,24 @@ import { plainText } from './plain-text.ts'
 export type Recipient = { name: string; phone: Phone | null }
 /** A line that gives no recipient, with its number in the text. */
 export type WrongLine = { line: number; why: 'nameless' | 'long' | 'signs' | 'phone' | 'area' }
-/** The reason why a file gives no list. */
-export type WrongFile = 'large' | 'kind' | 'many' | 'empty' | 'nameless'
+/** The reason why a file gives no list; with the place of the error, where it has one. */
+export type WrongFile =
+  | { why: 'large' | 'workbook' | 'kind' | 'empty' | 'locked' }
+  | { why: 'many'; rows: number }
+  /** `titles`: the first columns of the file. */
+  | { why: 'nameless'; titles: string[] }
+  /** A quotation mark that nothing closes, in this line of the file. */
+  | { why: 'quote'; line: number }
 
 /** A file of the largest list is a quarter of this. */
 export const fileBytesMax = 200 * 1024
 /** Characters of the largest list: a name of surrogate pairs and a phone number in each line. */
 export const listCharsMax = clientLimits.mintCountMax * 210
+
+/** Recipients as the lines that `parseRecipientLines` reads. */
+export function recipientLines(recipients: readonly Recipient[]): string {
+  return recipients.map(({ name, phone }) => (phone ? `${name}; ${phone.text}` : name)).join('\n')
+}
 
 /** Read lines of `name` or `name; phone`. Empty lines are skipped. */
 export function parseRecipientLines(text: string): {
@@ -49,7 +60,10 @@ function parseLine(line: string): Recipient | WrongLine['why'] {
 const nameTitles = [
   ...['destinatario', 'nombre', 'cliente', 'etiqueta', 'recipient', 'name', 'label'],
   ...['nombre y apellido', 'apellido y nombre', 'nombre completo', 'full name'],
+  ...['nombres', 'first name'],
 ]
+/** A column beside that of first names. */
+const surnameTitles = ['apellido', 'apellidos', 'surname', 'last name']
 const phoneTitles = [
   ...['telefono', 'whatsapp', 'celular', 'movil', 'phone', 'mobile', 'tel'],
   ...['numero de telefono', 'phone number'],
@@ -60,36 +74,66 @@ const phoneTitles = [
  * has a number, each row is a name, as in `Pérez, Ana`.
  */
 export function parseRecipientFile(bytes: Uint8Array): { lines: string[] } | WrongFile {
-  if (bytes.length > fileBytesMax) return 'large'
+  if (bytes.length > fileBytesMax) return { why: 'large' }
   const text = textOf(bytes)
-  // A workbook, a picture or a PDF: its bytes would make names, too.
-  if (text.includes('\0')) return 'kind'
+  if (isWorkbook(bytes)) return { why: 'workbook' }
+  // A picture or a PDF: its bytes would make names, too.
+  if (text.includes('\0') || text.startsWith('%PDF-')) return { why: 'kind' }
   const [begin = '', declared] = /^"?sep=(.)"?(?:\r\n|\r|\n)/i.exec(text) ?? []
   const list = text.slice(begin.length)
-  const rows = csvRows(list, declared ?? separatorOf(list)).filter((row) =>
-    row.some((cell) => cell !== ''),
-  )
+  const { rows: all, open } = csvRows(list, declared ?? separatorOf(list))
+  if (open !== null) return { why: 'quote', line: lineAt(text, begin.length + open) }
+  const rows = all.filter((row) => row.some((cell) => cell !== ''))
   const [first] = rows
-  if (!first) return 'empty'
+  if (!first) return { why: 'empty' }
   const titles = first.map((title) => plainText(title).replace(/[:.*]/g, '').trim())
   const columnOf = (known: string[]) => titles.findIndex((title) => known.includes(title))
   const titled = { name: columnOf(nameTitles), phone: columnOf(phoneTitles) }
   const hasTitles = titled.name >= 0 || titled.phone >= 0
-  if (hasTitles && titled.name < 0) return 'nameless'
+  if (hasTitles && titled.name < 0) {
+    return { why: 'nameless', titles: first.filter(Boolean).slice(0, toldTitlesMax).map(brief) }
+  }
   const { name, phone } = hasTitles ? titled : { name: 0, phone: 1 }
+  const surname = hasTitles ? columnOf(surnameTitles) : -1
+  const nameIn = (row: string[]) => `${row[name] ?? ''} ${row[surname] ?? ''}`
   const people = hasTitles ? rows.slice(1) : rows
   const wholeRows =
     !hasTitles && !people.some((row) => row.slice(1).some((cell) => /\d/.test(cell)))
   const lines = people
     .map((row) =>
-      wholeRows ? [row.filter(Boolean).join(', '), ''] : [row[name] ?? '', row[phone] ?? ''],
+      wholeRows ? [row.filter(Boolean).join(', '), ''] : [nameIn(row), row[phone] ?? ''],
     )
     .map((cells) => cells.map(cleaned))
     // A list of issued coupons has rows without a recipient.
     .filter((cells) => cells.some((cell) => cell !== ''))
     .map(([who, number]) => (number === '' ? `${who}` : `${who}; ${number}`))
-  if (lines.length === 0) return 'empty'
-  return lines.length > clientLimits.mintCountMax ? 'many' : { lines }
+  if (lines.length === 0) return { why: 'empty' }
+  const rowsMax = clientLimits.mintCountMax
+  return lines.length > rowsMax ? { why: 'many', rows: lines.length } : { lines }
+}
+
+/** The first bytes of a workbook: a ZIP file (.xlsx, .ods), or an older one of Excel (.xls). */
+const workbookMagic = ['504b0304', 'd0cf11e0']
+
+function isWorkbook(bytes: Uint8Array): boolean {
+  const magic = [...bytes.subarray(0, 4)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return workbookMagic.includes(magic)
+}
+
+/** Columns that the sentence about a missing one names. */
+const toldTitlesMax = 4
+const toldTitleChars = 30
+
+function brief(title: string): string {
+  const cell = cleaned(title)
+  return [...cell].length > toldTitleChars
+    ? `${[...cell].slice(0, toldTitleChars).join('')}…`
+    : cell
+}
+
+/** The line of a text that a place is in, counted from one. */
+function lineAt(text: string, at: number): number {
+  return text.slice(0, at).split(/\r\n|\r|\n/).length
 }
 
 /** Spreadsheets save UTF-8, UTF-16 of either byte order for "Unicode text", and the code page of Windows otherwise. */
@@ -112,9 +156,10 @@ function separatorOf(text: string): string {
   return counted.reduce((most, next) => (next.times > most.times ? next : most)).one
 }
 
-/** Rows and cells (RFC 4180). A quote that never ends closes with the file. */
-function csvRows(text: string, separator: string): string[][] {
+/** Rows and cells (RFC 4180). `open`: the place of a quotation mark that nothing closes, or null. */
+function csvRows(text: string, separator: string): { rows: string[][]; open: number | null } {
   const rows: string[][] = []
+  let opened = 0
   let row: string[] = []
   let cell = ''
   let quoted = false
@@ -131,6 +176,7 @@ function csvRows(text: string, separator: string): string[][] {
       else quoted = false
     } else if (sign === '"' && cell.trim() === '') {
       quoted = true
+      opened = at
       cell = ''
     } else if (sign === separator) {
       row.push(cell.trim())
@@ -139,7 +185,7 @@ function csvRows(text: string, separator: string): string[][] {
     else cell += sign
   }
   endRow()
-  return rows
+  return { rows, open: quoted ? opened : null }
 }
 
 /** A cell in a line of its own kind, without the apostrophe by which an export keeps it from being run. */

@@ -23,6 +23,7 @@ import { hasExtension, openExtension } from '../../client/signer-extension.ts'
 import { tab } from '../browser/storage.ts'
 import { openKeyBox } from '../state/key-box.ts'
 import { openPageSession } from '../state/session.ts'
+import { forgetBatchDraft } from './batch-draft.ts'
 import { changes, listening } from './changes.ts'
 import { forgetEvents } from './live-events.ts'
 import { forgetSetupCode, heldCode } from './setup-code.ts'
@@ -154,6 +155,7 @@ export function signOut(): void {
   // The next person at this device must find no code, no draft and no event.
   forgetSetupCode()
   forgetUnsaved()
+  forgetBatchDraft()
   forgetEvents()
   overview.value = null
   figures.value = new Map()

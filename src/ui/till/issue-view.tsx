@@ -7,7 +7,7 @@ import { Notice } from '../parts/notice.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { ShopKey } from '../parts/shop-key.tsx'
 import { merchantName } from '../state/merchant-names.ts'
-import { benefitBadge, benefitText, shownName } from '../words/benefit-text.ts'
+import { benefitBadge, benefitText, nameTells } from '../words/benefit-text.ts'
 import { failureText } from '../words/signer.ts'
 import { tillWords as t } from '../words/till.ts'
 import {
@@ -93,8 +93,7 @@ function MintButtons({ list }: { list: readonly Mintable[] }) {
                 <Fitted>{benefitBadge(one.coupon)}</Fitted>
               )}
             </span>
-            <span class="mint-name">{shownName(one.name, one.coupon)}</span>
-            <span class="soft small">{benefitText(one.coupon)}</span>
+            <MintName coupon={one} />
             <span class="soft small">
               {minting.value === one.id
                 ? t('issue.minting')
@@ -143,5 +142,16 @@ function Unauthorised({ npub }: { npub: string }) {
         {t('issue.none.refresh')}
       </Button>
     </section>
+  )
+}
+
+/** The name and the benefit; the benefit alone where the name says the same. */
+function MintName({ coupon: { name, coupon } }: { coupon: Pick<Mintable, 'name' | 'coupon'> }) {
+  if (!nameTells(name, coupon)) return <span class="mint-name">{benefitText(coupon)}</span>
+  return (
+    <>
+      <span class="mint-name">{name}</span>
+      <span class="soft small">{benefitText(coupon)}</span>
+    </>
   )
 }

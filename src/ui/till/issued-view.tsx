@@ -10,7 +10,7 @@ import { QrCode } from '../parts/qr-code.tsx'
 import { hasPrinter } from '../printer/settings.ts'
 import { TicketButton } from '../printer/ticket-button.tsx'
 import { knownName } from '../state/merchant-names.ts'
-import { benefitText, shownName } from '../words/benefit-text.ts'
+import { benefitText, nameTells, shownName } from '../words/benefit-text.ts'
 import { tillWords as t } from '../words/till.ts'
 import { handedOver, type Issued } from './issue-state.ts'
 import { RestingButton, useRested } from './resting.tsx'
@@ -19,6 +19,7 @@ import { RestingButton, useRested } from './resting.tsx'
 export function IssuedView({ issued }: { issued: Issued }) {
   const { coupon, nonce, npub } = issued
   const name = shownName(issued.name, coupon)
+  const telling = nameTells(issued.name, coupon)
   const link = couponLink(nonce)
   // Asked for at once, so that the ticket has it.
   const shop = knownName(npub)
@@ -33,9 +34,14 @@ export function IssuedView({ issued }: { issued: Issued }) {
       </h1>
       <p>
         <strong>
-          <bdi>{name}</bdi>
-        </strong>{' '}
-        · <bdi>{benefitText(coupon)}</bdi>
+          <bdi>{telling ? name : benefitText(coupon)}</bdi>
+        </strong>
+        {telling && (
+          <>
+            {' · '}
+            <bdi>{benefitText(coupon)}</bdi>
+          </>
+        )}
       </p>
       <div class="qr-full">
         <QrCode text={link} label={t('issue.qr', { name })} />

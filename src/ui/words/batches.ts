@@ -25,18 +25,30 @@ export const batchWords = createWords(
       'Ese archivo es muy grande: hasta 200 KB.',
       'That file is too large: up to 200 KB.',
     ],
+    'many.file.workbook': [
+      'Ese archivo es un libro de Excel o parecido, no un CSV. Abrilo con tu programa de planillas, guardalo como CSV y elegí ese.',
+      'That file is an Excel workbook or similar, not a CSV. Open it in your spreadsheet program, save it as CSV and choose that one.',
+    ],
+    'many.file.locked': [
+      'No pudimos leer ese archivo: lo movieron, lo borraron o lo tiene abierto otro programa. Elegilo de nuevo.',
+      'We could not read that file: it was moved or deleted, or another program has it open. Choose it again.',
+    ],
     'many.file.kind': [
-      'Ese archivo no es una planilla CSV. Abrilo con tu programa de planillas, guardalo como CSV y elegí ese.',
-      'That file is not a CSV spreadsheet. Open it in your spreadsheet program, save it as CSV and choose that one.',
+      'Ese archivo no es de texto: puede ser una imagen o un PDF. Elegí una planilla guardada como CSV.',
+      'That file is not text: it may be a picture or a PDF. Choose a spreadsheet saved as CSV.',
+    ],
+    'many.file.quote': [
+      'En la línea {line} hay una comilla (") que no se cierra. Borrala o cerrala, y elegí el archivo de nuevo.',
+      'In line {line} a quotation mark (") is never closed. Delete it or close it, and choose the file again.',
     ],
     'many.file.many': [
-      'Esa planilla tiene más de 500 filas. Partila en dos.',
-      'That spreadsheet has more than 500 rows. Split it in two.',
+      'Esa planilla tiene {n} nombres, y entran hasta 500. Partila.',
+      'That spreadsheet has {n} names, and 500 is the limit. Split it.',
     ],
     'many.file.empty': ['Esa planilla no tiene nombres.', 'That spreadsheet has no names.'],
     'many.file.nameless': [
-      'Falta la columna de los nombres: llamala «destinatario» o «nombre».',
-      'The column of names is missing: call it “recipient” or “name”.',
+      'En la primera línea están las columnas {titles}, y falta la de los nombres: llamala «destinatario» o «nombre».',
+      'The first line has the columns {titles}, and the one of names is missing: call it “recipient” or “name”.',
     ],
     'many.line': ['Línea {line}: {why}', 'Line {line}: {why}'],
     'many.line.nameless': ['falta el nombre.', 'the name is missing.'],

@@ -41,7 +41,7 @@ function numberText(value: number): string {
 }
 
 /** Placeholders whose value is built from our own sentences: the names inside are isolated already. */
-const phrases: ReadonlySet<string> = new Set(['where', 'products', 'items', 'benefit'])
+const phrases: ReadonlySet<string> = new Set(['where', 'products', 'items', 'benefit', 'titles'])
 const turning = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Bidi_C}]/u
 
 /**
