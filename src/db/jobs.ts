@@ -23,8 +23,11 @@ export type Job = {
   wake(): void
   /** Report a failure found outside of a run. The job rests as it does after a run that failed. */
   fail(cause: unknown): void
-  /** No more runs. Resolves when the run under way has ended and the lease is given back. */
-  stop(): Promise<void>
+  /**
+   * No more runs. Resolves when the run under way has ended and the lease is given back: after `last`, the work that
+   * outlasts its run. Null: it is not waited for, and the lease ends with the database.
+   */
+  stop(last?: () => Promise<unknown> | null): Promise<void>
 }
 
 /** Starts jobs; handed to the workers of the features. */
@@ -162,10 +165,13 @@ function startJob(options: JobOptions, leases: Leases, time: JobTime): Job {
       if (running !== null) wokenInRun = true
       else schedule(wait)
     },
-    async stop() {
+    async stop(last) {
       stopped = true
       cancel()
       await running
+      const ended = last?.()
+      if (ended === null) return
+      await ended
       await lease?.release()
       lease = null
     },

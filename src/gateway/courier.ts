@@ -250,9 +250,12 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
     },
     async stop() {
       stopped = true
-      await job.stop()
-      await Promise.all(slots.underWay.values())
-      await outcomes.written().catch(failed)
+      // With the lease another node would send at once what is under way here.
+      const last = async () => {
+        await Promise.all(slots.underWay.values())
+        await outcomes.written().catch(failed)
+      }
+      await job.stop(last)
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Leases } from '../../src/db/database.ts'
+import type { Lease, Leases } from '../../src/db/database.ts'
 import { createJobs, type JobTime } from '../../src/db/jobs.ts'
 
 /** Leases of a node that is alone. */
@@ -41,4 +41,33 @@ export function createTime(): JobTime & { pass(seconds: number): Promise<void> }
       now = end
     },
   }
+}
+
+/** Leases of several nodes. */
+export function createLeases() {
+  const held = new Map<string, object>()
+  const leases = {
+    given: [] as string[],
+    asked: 0,
+    broken: false,
+    /** Set, an answer waits for it. */
+    answered: null as PromiseWithResolvers<void> | null,
+    lose: (name: string) => held.delete(name),
+    async lease(name: string): Promise<Lease | null> {
+      leases.asked++
+      await leases.answered?.promise
+      if (leases.broken) throw new Error('no engine')
+      if (held.has(name)) return null
+      const mine = {}
+      held.set(name, mine)
+      leases.given.push(name)
+      return {
+        held: () => held.get(name) === mine,
+        async release() {
+          if (held.get(name) === mine) held.delete(name)
+        },
+      }
+    },
+  }
+  return leases
 }

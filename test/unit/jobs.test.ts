@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
-import type { Lease } from '../../src/db/database.ts'
 import { createJobs, type JobOptions, type Jobs, systemTime } from '../../src/db/jobs.ts'
-import { createTime } from '../support/jobs.ts'
+import { createLeases, createTime } from '../support/jobs.ts'
 
 describe('a job', () => {
   test('runs for the first time after its interval, and then again and again', async () => {
@@ -237,6 +236,25 @@ describe('a job with a lease', () => {
     expect(leases.given).toEqual(['sweep', 'another', 'sweep'])
   })
 
+  test('gives it back at the stop after its last work, or not at all', async () => {
+    const leases = createLeases()
+    const { time, job } = start({ everySeconds: 1, lease: 'sweep' }, leases)
+    await time.pass(1)
+    const gate = Promise.withResolvers<void>()
+    const stopping = job.stop(() => gate.promise)
+    await time.pass(1)
+    expect(await leases.lease('sweep')).toBeNull()
+    gate.resolve()
+    await stopping
+    const taken = await leases.lease('sweep')
+    expect(taken).not.toBeNull()
+    await taken?.release()
+    const another = start({ everySeconds: 1, lease: 'sweep' }, leases)
+    await another.time.pass(1)
+    await another.job.stop(() => null)
+    expect(await leases.lease('sweep')).toBeNull()
+  })
+
   test('asks for it now and then while another node has it, however long its interval is', async () => {
     const leases = createLeases()
     await leases.lease('sweep')
@@ -351,33 +369,4 @@ function start(options: Partial<JobOptions>, leases = createLeases(), time = cre
     },
   })
   return { time, runs, failures, job }
-}
-
-/** Leases of several nodes. */
-function createLeases() {
-  const held = new Map<string, object>()
-  const leases = {
-    given: [] as string[],
-    asked: 0,
-    broken: false,
-    /** Set, an answer waits for it. */
-    answered: null as PromiseWithResolvers<void> | null,
-    lose: (name: string) => held.delete(name),
-    async lease(name: string): Promise<Lease | null> {
-      leases.asked++
-      await leases.answered?.promise
-      if (leases.broken) throw new Error('no engine')
-      if (held.has(name)) return null
-      const mine = {}
-      held.set(name, mine)
-      leases.given.push(name)
-      return {
-        held: () => held.get(name) === mine,
-        async release() {
-          if (held.get(name) === mine) held.delete(name)
-        },
-      }
-    },
-  }
-  return leases
 }

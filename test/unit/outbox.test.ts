@@ -14,7 +14,7 @@ import type { Answered, RelayAnswer } from '../../src/gateway/relays-conversatio
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { newSigner } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
-import { alone } from '../support/jobs.ts'
+import { alone, createLeases } from '../support/jobs.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -369,6 +369,29 @@ describe('a courier', () => {
   })
 })
 
+test('a courier that stops keeps its lease until its last deliveries have ended', async () => {
+  const leases = createLeases()
+  const box = open()
+  const gate = Promise.withResolvers<RelayAnswer>()
+  const seen = box.carry(
+    'wss://one',
+    () => gate.promise,
+    () => true,
+    leases,
+  )
+  const event = await box.put('wss://one')
+  box.wake()
+  await until('it is sent', () => seen.length === 1)
+  const stopping = box.couriers[0]?.stop()
+  const others = () => leases.lease('courier wss://one')
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect(await others()).toBeNull()
+  gate.resolve({ accepted: true, message: '' })
+  await stopping
+  expect(await others()).not.toBeNull()
+  expect(await box.state(event)).toBe('wss://one delivered 1')
+})
+
 describe('the outbox', () => {
   test('takes an event once, and a relay it was not meant for before', async () => {
     const box = open()
@@ -489,6 +512,7 @@ function open() {
       relay: string,
       answer: (event: NostrEvent) => RelayAnswer | Promise<RelayAnswer>,
       ready = () => true,
+      leases = alone,
     ) {
       const seen: string[] = []
       const deliver = async (text: string, late: (answer: Answered) => void) => {
@@ -506,7 +530,7 @@ function open() {
               transact: (plan, operation) =>
                 box.broken ? Promise.reject(new Error('full')) : database.transact(plan, operation),
             },
-            jobs: createJobs(alone, { ...systemTime, seconds: () => clock.now }),
+            jobs: createJobs(leases, { ...systemTime, seconds: () => clock.now }),
             now: () => clock.now,
             ended: (state) => ended.push(state),
             failed: (cause) => failures.push(cause),

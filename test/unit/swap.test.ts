@@ -12,7 +12,7 @@ import type { Transfers } from '../../src/wallet/transfers/service.ts'
 import { sealIntent, swap } from '../../src/wallet/transfers/swap.ts'
 import { startTransferWorker } from '../../src/wallet/transfers/worker.ts'
 import { newSigner, percentBenefit, verifyEvent } from '../support/client.ts'
-import { alone, aloneJobs, createTime } from '../support/jobs.ts'
+import { alone, aloneJobs, createLeases, createTime, neverFails } from '../support/jobs.ts'
 import { until } from '../support/until.ts'
 
 const service = newSigner()
@@ -42,7 +42,8 @@ const silent: Refresh = async () => ({ kind: 'unclear', why: 'timeout' })
 
 /** The service of swaps, with the test's own clock and client. */
 function createTransfers(refreshElsewhere: Refresh): Transfers {
-  const within = <T>(operation: (tx: Stores) => Promise<T>) => operation(stores)
+  const tx = { ...stores, tell: () => undefined }
+  const within = <T>(operation: (tx: Stores) => Promise<T>) => operation(tx)
   return {
     database: {
       snapshot: within,
@@ -54,7 +55,6 @@ function createTransfers(refreshElsewhere: Refresh): Transfers {
     services: new Map([[service.pubkey, 'https://other.example/api/coupons/refresh']]),
     refreshElsewhere,
     swapping: new Map(),
-    postponed: () => undefined,
     warn: (event: string) => warned.push(event),
   } as unknown as Transfers
 }
@@ -130,6 +130,24 @@ test('intents that cannot be opened do not delay those behind them', async () =>
   expect(failures).toHaveLength(broken)
   expect(await stores.inbox.list(holder, 10)).toHaveLength(1)
   expect(await stores.transfers.open()).toMatchObject([{ open: broken }])
+})
+
+test('a worker that stops during a swap does not give its lease to another node', async () => {
+  await insert()
+  const asked = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<Awaited<ReturnType<Refresh>>>()
+  const transfers = createTransfers(() => {
+    asked.resolve()
+    return gate.promise
+  })
+  const leases = createLeases()
+  const jobs = createJobs(leases)
+  const worker = startTransferWorker({ transfers, jobs, failed: neverFails })
+  await asked.promise
+  await worker.stop()
+  expect(await leases.lease('transfers.resume')).toBeNull()
+  gate.resolve({ kind: 'unclear', why: 'timeout' })
+  await until('the swap has ended', () => warned.length === 1)
 })
 
 test('a service whose work fails is tried again after a pause', async () => {

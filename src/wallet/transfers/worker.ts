@@ -75,7 +75,8 @@ export function startTransferWorker({
     wake: job.wake,
     async stop() {
       stopped = true
-      await job.stop()
+      // With the lease another node would resume at once what is under way here.
+      await job.stop(() => (busy.size === 0 ? Promise.resolve() : null))
     },
   }
 }
