@@ -3,6 +3,7 @@ import type { Schema } from '../migrations.ts'
 import { ConnectionLost, StatementFailed } from './connection.ts'
 import type { ServerFacts } from './durability.ts'
 import { PostgresEngine, type PostgresOptions } from './engine.ts'
+import { requireArrived } from './move-marks.ts'
 import { createSchema } from './schema.ts'
 
 /**
@@ -19,6 +20,7 @@ export async function openPostgres<Tx>(
     if ((await database.lease('node')) === null) {
       throw new OperatorError('another Cuponera uses this database: stop it first')
     }
+    await database.administer(requireArrived)
     const server = database.server
     if (server === null) throw new ConnectionLost('the connection has ended')
     return { database, server }

@@ -3,6 +3,7 @@ import { type Schema, versionOf } from '../migrations.ts'
 import type { Connection } from './connection.ts'
 import { counterSchema } from './counters.ts'
 import { translateSchema } from './dialect.ts'
+import { requireNoMove } from './move-marks.ts'
 
 /** Tables of the engine beside those of the schema. */
 const own = [
@@ -24,6 +25,16 @@ export function schemaTexts(schema: Schema): string[] {
   return [...own, ...translateSchema(schema.text)]
 }
 
+/** True if a database has no table, of whatever program. */
+export async function isEmptyDatabase(connection: Connection): Promise<boolean> {
+  const { count } = await connection.send(
+    `SELECT 1 FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f')
+       AND relnamespace = CAST(current_schema() AS regnamespace) LIMIT 1`,
+    [],
+  )
+  return count === 0
+}
+
 /** The version of the schema that a database has. Null: it has none. */
 export async function readVersion(connection: Connection): Promise<number | null> {
   const known = await connection.send(
@@ -41,6 +52,7 @@ export async function createSchema(connection: Connection, schema: Schema): Prom
   await connection.send('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', [])
   try {
     await connection.send(`SELECT pg_advisory_xact_lock(hashtextextended('schema', 0))`, [])
+    await requireNoMove(connection)
     const found = await readVersion(connection)
     if (found === null) {
       for (const text of schemaTexts(schema)) await connection.send(text, [])
