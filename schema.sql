@@ -3,7 +3,8 @@ PRAGMA user_version = 31;
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came
 -- through a proxy, so that other machines reach the service), 'moved' (Unix seconds: the service goes on at
--- another computer, and must not run from this file).
+-- another computer or in another database, and must not run from here), 'moved-to' (the kind of that database),
+-- 'arriving' and 'arrived' (the number that 'moved' has on the other side: a copy that is not open yet, and an open one).
 CREATE TABLE facts (
   name TEXT NOT NULL PRIMARY KEY,
   value TEXT NOT NULL

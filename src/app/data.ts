@@ -111,7 +111,7 @@ export async function openDatabase(
 const advice = {
   alone: 'start the server, and run the command beside it',
   backup: 'back it up with pg_dump, or by archiving its WAL',
-  move: 'it cannot be moved yet, neither from a file nor to one',
+  move: 'such a move takes a file: "cuponera move --from postgres://… --to DIRECTORY" makes one',
   restore: 'bring it back with pg_restore, or from its WAL',
 }
 

@@ -39,11 +39,23 @@ import type { Stores } from './stores.ts'
 
 type Facts = Database<Pick<Stores, 'facts'>>
 
-/** Close the service for good: it does not run from this database until `moveBack`. Durable when this returns. */
-export function closeForMove(database: Facts, now: number): Promise<void> {
-  return database.transact(
-    { roots: ['instance'] },
-    async (tx) => void (await tx.facts.pin('moved', String(now))),
+/**
+ * Close the service for good: it does not run from this database until `moveBack`. Durable when this returns. `to` is a
+ * database of another kind that it goes on in: then no file of a move leaves any more.
+ */
+export function closeForMove(database: Facts, now: number, to?: 'postgres'): Promise<void> {
+  return database.transact({ roots: ['instance'] }, async (tx) => {
+    await tx.facts.pin('moved', String(now))
+    if (to) await tx.facts.pin('moved-to', to)
+  })
+}
+
+/** Throws OperatorError if the service goes on in a database of another kind: a file would be a second one. */
+export async function requireMovable(database: Facts): Promise<void> {
+  const to = await database.snapshot((tx) => tx.facts.find('moved-to'))
+  if (to === null) return
+  throw new OperatorError(
+    `this service goes on in ${to === 'file' ? 'a file' : 'PostgreSQL'} ("cuponera move back" opens it here again)`,
   )
 }
 
@@ -58,6 +70,7 @@ export function moveBack(
   return database.transact({ roots: ['instance'], first: spend }, async (tx) => {
     if ((await tx.facts.find('moved')) === null) throw new Refusal('move-not-begun')
     await tx.facts.forget('moved')
+    await tx.facts.forget('moved-to')
   })
 }
 

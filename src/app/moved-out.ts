@@ -6,6 +6,12 @@ import type { Caller } from '../session/caller.ts'
 import { readAdmission } from './management.ts'
 import { moveBack, moveCopyPath, refusalOf, removeMoveCopy, streamMove } from './move.ts'
 import type { Runtime } from './runtime.ts'
+import type { Stores } from './stores.ts'
+
+/** Refuse `move-not-allowed` where the service goes on in a database of another kind: a file would be a second one. */
+async function requireFileMove({ facts }: Pick<Stores, 'facts'>): Promise<void> {
+  if ((await facts.find('moved-to')) !== null) throw new Refusal('move-not-allowed')
+}
 
 /** Use up the signature of a caller. */
 export type Spend = (caller: Caller) => Promise<void>
@@ -23,7 +29,8 @@ export function createMovedOut(
   removeMoveCopy(config.dataDir)
   let goingBack = false
   let copy: Promise<unknown> | null = null
-  const prepare = () => {
+  const prepare = async () => {
+    await database.snapshot(requireFileMove)
     copy ??= maintenance.backup(moveCopyPath(config.dataDir), true).catch((cause: unknown) => {
       copy = null
       throw cause
@@ -32,7 +39,8 @@ export function createMovedOut(
   }
   // A large database takes its time. It begins before somebody asks for the file.
   prepare().catch((cause: unknown) => {
-    if (!OperatorError.is(cause, 'stopping')) log.warn('move.copy-failed', { cause })
+    if (!OperatorError.is(cause, 'stopping') && !(cause instanceof Refusal))
+      log.warn('move.copy-failed', { cause })
   })
   const requireMoved = () => {
     if (goingBack) throw new Refusal('move-not-begun')
@@ -42,6 +50,7 @@ export function createMovedOut(
     const movedAt = await database.snapshot(async (tx) => {
       const admission = readAdmission(config, await tx.facts.find('exposed'))
       await requireMover(tx, admission, caller.pubkey)
+      await requireFileMove(tx)
       return tx.facts.find('moved')
     })
     requireMoved()

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { openSchnorr, type SchnorrEngine } from '../crypto/schnorr.ts'
 import { createHashVerifier, createSigner, createVerifier } from '../crypto/sign-event.ts'
-import { adoptArrival } from '../db/arrival.ts'
+import { adoptArrival, requireArrived } from '../db/arrival.ts'
 import type { OpenDatabase } from '../db/database.ts'
 import { createJobs, type Jobs } from '../db/jobs.ts'
 import { createMaintenance, type Maintenance } from '../db/maintenance.ts'
@@ -62,6 +62,7 @@ export async function openRuntime(
   openDataDir(dataDir)
   const lock = lockDataDir(dataDir)
   opened.defer(() => lock.release())
+  if (config.databaseUrl === null) requireArrived(dataDir)
   // Before the keys and the database are read: a crash may have left half of an arrival.
   if (adoptArrival(dataDir)) log.info('move.arrived')
   const shared = config.databaseUrl !== null

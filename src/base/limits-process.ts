@@ -113,6 +113,12 @@ export const processLimits = {
   checkSlicePictures: 32,
   /** Longest answer of PostgreSQL to one statement of a check or a move, which may read or index a whole table. */
   maintenanceAnswerSeconds: 1800,
+  /** Rows and bytes of one statement of a move to or from a server. The first statement of a table reads less. */
+  moveStatementRows: 5000,
+  moveStatementBytes: 4 * 1024 * 1024,
+  moveRowsFirst: 50,
+  /** A move waits so long for a service that has just ended, or for one that was killed a moment ago. */
+  moveWaitSeconds: 12,
   /** Problems that a check lists. The others are only counted. */
   checkProblemsMax: 100,
   /** Checks and backups that may wait for each other in a running server. */

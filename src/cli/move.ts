@@ -7,19 +7,25 @@ import {
   moveBack,
   moveCopyPath,
   removeMoveCopy,
+  requireMovable,
   stageArrival,
   writeMove,
 } from '../app/move.ts'
+import type { Stores } from '../app/stores.ts'
 import { systemClock } from '../base/clock.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { adoptArrival } from '../db/arrival.ts'
 import { partialOf, refuseTarget, writeBackup } from '../db/backup.ts'
+import type { Database } from '../db/database.ts'
 import { prepareArrival } from '../db/restore.ts'
 import { eventsOf } from './backup.ts'
 import { rowsOf } from './check.ts'
 import { databaseFile, withoutServer } from './control.ts'
-import { onDatabase } from './on-database.ts'
+import { onDatabase, onServer } from './on-database.ts'
 import { readPassphrase } from './passphrase.ts'
+
+/** The two sides of a move between a directory and a server. */
+type Ends = { from: string | undefined; to: string | undefined }
 
 type Options = { force: boolean; passphraseFile: string | undefined }
 
@@ -37,7 +43,14 @@ export async function moveOut(config: Config, file: string, options: Options): P
     const { passphraseFile } = options
     const given = passphraseFile !== undefined && (await readPassphrase(passphraseFile, 'new'))
     const passphrase = given || (await newPassphrase())
-    await onDatabase(source, (database) => closeForMove(database, systemClock()), 'run')
+    await onDatabase(
+      source,
+      async (database) => {
+        await requireMovable(database)
+        await closeForMove(database, systemClock())
+      },
+      'run',
+    )
     console.log('This service is closed from now on: it goes on at the other computer.')
     const copy = moveCopyPath(dataDir)
     try {
@@ -90,21 +103,37 @@ export async function moveIn(config: Config, file: string, options: Options): Pr
   })
 }
 
+/** Move the database from a directory to a server, or back. One of both may be that of DATABASE_URL. */
+export async function moveBetween(config: Config, ends: Ends): Promise<number> {
+  const { from = config.databaseUrl, to = config.databaseUrl } = ends
+  const usable = from !== null && to !== null && isServer(from) !== isServer(to)
+  if (!usable) {
+    throw new OperatorError(
+      'move needs --from and --to: a data directory and postgres://…, in either order (or: move out, move in, move back)',
+      'usage',
+    )
+  }
+  // Loaded here, since a service on a file needs nothing of it.
+  const { moveToFile, moveToServer } = await import('./move-server.ts')
+  return isServer(to) ? moveToServer(from, to) : moveToFile(config, from, to)
+}
+
+function isServer(place: string): boolean {
+  return /^postgres(ql)?:/.test(place)
+}
+
 /** Open a service again that was closed for a move. */
 export async function moveBackHere(config: Config, force: boolean): Promise<number> {
-  requireFile(config, 'move')
+  const reopen = async (database: Database<Stores>) => {
+    if ((await findMoved(database)) === null) {
+      throw new OperatorError('this service was not moved')
+    }
+    if (!force) throw new OperatorError(`--force opens this service again\n${danger}`)
+    await moveBack(database)
+  }
   return withoutServer(config, async () => {
-    await onDatabase(
-      databaseFile(config),
-      async (database) => {
-        if ((await findMoved(database)) === null) {
-          throw new OperatorError('this service was not moved')
-        }
-        if (!force) throw new OperatorError(`--force opens this service again\n${danger}`)
-        await moveBack(database)
-      },
-      'run',
-    )
+    if (config.databaseUrl !== null) await onServer(config.databaseUrl, reopen)
+    else await onDatabase(databaseFile(config), reopen, 'run')
     removeMoveCopy(config.dataDir)
     console.log('This service is open again. Destroy the file of the move.')
     return 0

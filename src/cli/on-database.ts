@@ -3,10 +3,28 @@ import { createStores, type Stores } from '../app/stores.ts'
 import { systemClock } from '../base/clock.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { OpenDatabase } from '../db/database.ts'
+import type { Database, OpenDatabase } from '../db/database.ts'
 import { couponSchema } from '../db/migrations.ts'
 import { openDatabase } from '../db/open.ts'
 import { reasonOf } from '../wallet/identities/reasons.ts'
+
+/** Run an operation on the database of a server, while no service uses it. */
+export async function onServer<T>(
+  url: string,
+  work: (database: Database<Stores>) => Promise<T>,
+): Promise<T> {
+  const { openPostgres } = await import('../db/postgres/open.ts')
+  const options = { url, schema: couponSchema, now: systemClock, stores: createStores }
+  const { database } = await openPostgres(options)
+  try {
+    return await work(database)
+  } catch (refused) {
+    if (refused instanceof Refusal) throw new OperatorError(reasonOf(refused))
+    throw refused
+  } finally {
+    await database.close()
+  }
+}
 
 /**
  * Run an operation on the database itself, while no server runs. A refusal becomes an OperatorError. The database of a

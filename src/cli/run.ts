@@ -15,7 +15,7 @@ import { exportKeys, exportNcryptsec, importKeys, showKeys } from './keys.ts'
 import { balances, issue, statement } from './ledger.ts'
 import { licences } from './licences/licences.ts'
 import { addMerchant, confirmMerchants, listMerchants, removeMerchant } from './merchants.ts'
-import { moveBackHere, moveIn, moveOut } from './move.ts'
+import { moveBackHere, moveBetween, moveIn, moveOut } from './move.ts'
 import { nodes } from './nodes.ts'
 import { relays } from './relays.ts'
 import { restore } from './restore.ts'
@@ -201,6 +201,13 @@ const commands: Record<string, Command> = {
     operands: 'FILE',
     flags: ['force'],
     run: ({ config, operands: [file = ''], flags }) => restore(config, file, flags.has('force')),
+  },
+  move: {
+    about:
+      'with the service stopped: move its database from a data directory to postgres://…, or back (--from, --to; one of them may be DATABASE_URL)',
+    flags: ['from', 'to'],
+    run: ({ config, flags }) =>
+      moveBetween(config, { from: flags.get('from'), to: flags.get('to') }),
   },
   'move out': {
     about:

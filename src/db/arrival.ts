@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownLikeDirectory, syncDirectory, syncFile, writeDurably } from '../base/durable.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { openForReading } from './inspect.ts'
 import { relayBeside } from './relay-snapshot.ts'
 
@@ -32,8 +33,34 @@ export function createIncoming(dataDir: string): string {
   return incoming
 }
 
-/** Say durably that everything of an arrival is there. From here on the next start adopts it. */
+/**
+ * Keep services from a data directory until an arrival from a server is complete: that server may be closed already,
+ * and an empty service would begin here in its place.
+ */
+export function announceArrival(dataDir: string): void {
+  writeDurably(announcementOf(dataDir), '')
+}
+
+/** Throws OperatorError if such an arrival was not completed. */
+export function requireArrived(dataDir: string): void {
+  if (!existsSync(announcementOf(dataDir)) || arrivalWaits(dataDir)) return
+  throw new OperatorError(
+    `a move into ${dataDir} was not completed: run the same "cuponera move" again, or delete ${incomingPath(dataDir)} if the service goes on where it was`,
+  )
+}
+
+/**
+ * Say durably that everything of an arrival is there. From here on the next start adopts it. An arrival without keys
+ * leaves those that are there, and so with the relay.
+ */
 export function completeArrival(dataDir: string): void {
+  syncArrival(dataDir)
+  writeDurably(markOf(dataDir), crypto.randomUUID())
+  syncDirectory(dataDir)
+}
+
+/** Bring everything of an arrival to the disk. */
+export function syncArrival(dataDir: string): void {
   const incoming = incomingPath(dataDir)
   for (const { name } of replaced) {
     const path = join(incoming, name)
@@ -42,9 +69,9 @@ export function completeArrival(dataDir: string): void {
     assert(!statSync(`${path}-wal`, { throwIfNoEntry: false })?.size, 'a journal is not folded in')
     syncFile(path)
   }
-  syncDirectory(join(incoming, 'keys'))
+  const keys = join(incoming, 'keys')
+  if (existsSync(keys)) syncDirectory(keys)
   syncDirectory(incoming)
-  writeDurably(markOf(dataDir), crypto.randomUUID())
   syncDirectory(dataDir)
 }
 
@@ -59,13 +86,16 @@ export function arrivalWaits(dataDir: string): boolean {
  */
 export function adoptArrival(dataDir: string, onStep: (step: string) => void = () => undefined) {
   const incoming = incomingPath(dataDir)
+  const announced = existsSync(announcementOf(dataDir))
   if (!arrivalWaits(dataDir)) {
+    if (announced) return false
     rmSync(incoming, { recursive: true, force: true })
     return false
   }
   const aside = join(dataDir, `before-move-${readFileSync(markOf(dataDir), 'utf8').slice(0, 8)}`)
-  // Somebody used the service after the file came in: vouchers that are out count more than a file.
-  if (!existsSync(aside) && !untouched(dataDir)) {
+  // Somebody used the service after the file came in: vouchers that are out count more than a file. An announced
+  // arrival is the newest of all: nothing started here since.
+  if (!announced && !existsSync(aside) && !untouched(dataDir)) {
     onStep('give up')
     rmSync(markOf(dataDir))
     rmSync(incoming, { recursive: true, force: true })
@@ -88,6 +118,7 @@ export function adoptArrival(dataDir: string, onStep: (step: string) => void = (
     syncDirectory(dataDir)
   }
   onStep('end')
+  rmSync(announcementOf(dataDir), { force: true })
   rmSync(markOf(dataDir))
   syncDirectory(incoming)
   rmSync(incoming, { recursive: true, force: true })
@@ -112,6 +143,10 @@ function isEmpty(path: string): boolean {
   } finally {
     sql.close()
   }
+}
+
+function announcementOf(dataDir: string): string {
+  return join(incomingPath(dataDir), 'from-server')
 }
 
 function markOf(dataDir: string): string {

@@ -1,6 +1,6 @@
 import type { Sql } from './sql.ts'
 
-type FactName = 'manager' | 'store-key' | 'card-key' | 'restored' | 'exposed' | 'moved'
+type FactName = 'manager' | 'store-key' | 'card-key' | 'restored' | 'exposed' | 'moved' | 'moved-to'
 
 export type FactStore = ReturnType<typeof createFactStore>
 
@@ -34,7 +34,7 @@ export function createFactStore(sql: Sql) {
     },
 
     /** Delete a fact that is over. */
-    async forget(name: 'moved'): Promise<void> {
+    async forget(name: 'moved' | 'moved-to'): Promise<void> {
       forget.run(name)
     },
   }

@@ -106,12 +106,13 @@ test('the ledger is read beside the service, and without one', async () => {
 
 test('commands that need a file are refused with the way to do it', async () => {
   const file = join(newDirectory(), 'file')
+  const advised =
+    'such a move takes a file: "cuponera move --from postgres://… --to DIRECTORY" makes one'
   const refused: [args: string[], advice: string][] = [
     [['backup', file], 'back it up with pg_dump, or by archiving its WAL'],
     [['restore', file], 'bring it back with pg_restore, or from its WAL'],
-    [['move', 'out', file], 'it cannot be moved yet, neither from a file nor to one'],
-    [['move', 'in', file], 'it cannot be moved yet, neither from a file nor to one'],
-    [['move', 'back'], 'it cannot be moved yet, neither from a file nor to one'],
+    [['move', 'out', file], advised],
+    [['move', 'in', file], advised],
   ]
   for (const [args, advice] of refused) {
     const line = await refusalOf(args, { DATABASE_URL: address })

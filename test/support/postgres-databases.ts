@@ -16,6 +16,8 @@ export type Databases = {
   connect(database: string): Promise<Connection>
   /** The name of a new database that is empty, with the schema of its kind. An ordinary role owns it. */
   create(kind: keyof typeof schemas): Promise<string>
+  /** The name of a new database without any table. */
+  createBare(): Promise<string>
   /** The name of a new database with everything of another one, which nobody uses: as a dump that was brought back. */
   copy(database: string): Promise<string>
   /** Delete a database that is not used any more: a directory of memory holds hundreds otherwise. */
@@ -64,6 +66,11 @@ async function fill(server: Postgres): Promise<Databases> {
       await administer(
         `CREATE DATABASE ${name} OWNER cuponera TEMPLATE empty_${kind} STRATEGY FILE_COPY`,
       )
+      return name
+    },
+    async createBare() {
+      const name = `bare_${made++}`
+      await administer(`CREATE DATABASE ${name} OWNER cuponera TEMPLATE template0`)
       return name
     },
     async copy(database) {

@@ -31,6 +31,17 @@ export const nodeSchema = [
    )`,
 ]
 
+/** True if a node wrote its row a moment ago. It may be without a session now, and go on. */
+export async function hasNode(connection: Connection): Promise<boolean> {
+  const { rows } = await connection.send(`SELECT to_regclass('nodes') IS NOT NULL AS there`, [])
+  if (rows[0]?.there !== true) return false
+  const { count } = await connection.send(
+    'SELECT 1 FROM nodes WHERE seen_at > clock_timestamp() - make_interval(secs => $1) LIMIT 1',
+    [limits.nodeSilentSeconds],
+  )
+  return count > 0
+}
+
 /** A node as it begins: its name and the version of its program. */
 export type NodeIdentity = Pick<KnownNode, 'name' | 'version'>
 

@@ -4,6 +4,7 @@ import { type Schema, versionOf } from '../migrations.ts'
 import { ConnectionLost, StatementFailed } from './connection.ts'
 import type { ServerFacts } from './durability.ts'
 import { PostgresEngine, type PostgresOptions } from './engine.ts'
+import { requireArrived } from './move-marks.ts'
 import { addSchema, createSchema } from './schema.ts'
 
 /**
@@ -43,6 +44,7 @@ export async function openPostgres<Tx>(
       (connection) => createSchema(connection, schema),
       limits.upgradeSilenceSeconds,
     )
+    await database.administer(requireArrived)
     await database.nodes?.join(versionOf(schema))
     // Before anything is read that news could be about.
     await database.follow()

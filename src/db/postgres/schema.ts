@@ -5,6 +5,7 @@ import { type Connection, StatementFailed } from './connection.ts'
 import { counterSchema } from './counters.ts'
 import { translateSchema } from './dialect.ts'
 import { guessSchema } from './guesses.ts'
+import { requireNoMove } from './move-marks.ts'
 import { newsSchema } from './news.ts'
 import { nodeSchema } from './nodes.ts'
 
@@ -76,6 +77,16 @@ export function schemaTexts(schema: Schema): string[] {
   return [...own, ...translateSchema(schema.text)]
 }
 
+/** True if a database has no table, of whatever program. */
+export async function isEmptyDatabase(connection: Connection): Promise<boolean> {
+  const { count } = await connection.send(
+    `SELECT 1 FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f')
+       AND relnamespace = CAST(current_schema() AS regnamespace) LIMIT 1`,
+    [],
+  )
+  return count === 0
+}
+
 /** The version of the schema that a database has. Null: it has none. */
 export async function readVersion(connection: Connection): Promise<number | null> {
   if (!(await isThere(connection, 'schema_version'))) return null
@@ -90,6 +101,7 @@ export async function readVersion(connection: Connection): Promise<number | null
 export async function createSchema(connection: Connection, schema: Schema): Promise<void> {
   const version = versionOf(schema)
   await inSchemaLock(connection, async () => {
+    await requireNoMove(connection)
     const found = await readVersion(connection)
     if (found === null) {
       for (const text of schemaTexts(schema)) await connection.send(text, [])

@@ -1,0 +1,95 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { OperatorError } from '../../../base/operator-error.ts'
+import { type Schema, versionOf } from '../../migrations.ts'
+import type { Connection } from '../connection.ts'
+import { readVersion } from '../schema.ts'
+import { Digester } from './digest.ts'
+import { rowsOfFile, writerToFile } from './file-rows.ts'
+import { requireSame } from './load.ts'
+import { rowsOfServer } from './server-rows.ts'
+import { type Table, tablesOf } from './tables.ts'
+
+type Unload = {
+  schema: Schema
+  /** A new file. */
+  path: string
+  /** The number that both sides have (facts.ts). */
+  arrived: string
+  tell: (line: string) => void
+}
+
+/** Copy a database from a server to a new file, in one snapshot, and read back and compare every row. */
+export async function unloadServer(
+  connection: Connection,
+  { schema, path, arrived, tell }: Unload,
+): Promise<void> {
+  if ((await readVersion(connection)) !== versionOf(schema)) {
+    throw new OperatorError('the database on the server has no schema of this version')
+  }
+  await connection.send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', [])
+  const file = new Sqlite(path, { create: true, readwrite: true, strict: true })
+  try {
+    // A copy that was interrupted is made anew, so that it needs no journal. The arrival syncs the file.
+    file.run('PRAGMA journal_mode = OFF')
+    file.run('PRAGMA synchronous = OFF')
+    file.run('PRAGMA cache_size = -64000')
+    file.run(schema.text)
+    file.run('BEGIN')
+    const tables = tablesOf(schema)
+    const digests = []
+    for (const table of tables) digests.push(await writeTable(connection, file, table))
+    await setClock(connection, file)
+    file.run('INSERT INTO facts (name, value) VALUES (?, ?)', ['arrived', arrived])
+    file.run('COMMIT')
+    tell('rows are copied')
+    for (const [at, table] of tables.entries()) {
+      const digester = new Digester()
+      for (const row of rowsOfFile(file, table)) digester.add(row)
+      const digest = digests[at]
+      if (digest) requireSame(table.name, digest, digester.end())
+    }
+    tell('every row was read back and is the same')
+  } finally {
+    file.close()
+  }
+  await connection.send('COMMIT', [])
+}
+
+/** Close the service on the server. Durable when this returns. */
+export async function closeServer(connection: Connection, at: string): Promise<void> {
+  await connection.send(
+    `INSERT INTO facts (name, value) VALUES ('moved', $1), ('moved-to', 'file')
+     ON CONFLICT (name) DO NOTHING`,
+    [at],
+  )
+}
+
+async function writeTable(connection: Connection, file: Sqlite, table: Table) {
+  const write = writerToFile(file, table)
+  const digester = new Digester()
+  for await (const row of rowsOfServer(connection, table)) {
+    digester.add(row)
+    write(row)
+  }
+  await setSequence(connection, file, table.name)
+  return digester.end()
+}
+
+async function setClock(connection: Connection, file: Sqlite): Promise<void> {
+  const { rows } = await connection.send('SELECT newest_write AS at FROM state', [])
+  file.run('UPDATE state SET newest_write = ?', [Number(rows[0]?.at ?? 0)])
+}
+
+/** Ids of such a table are never given out twice. */
+async function setSequence(connection: Connection, file: Sqlite, name: string): Promise<void> {
+  const kept = file
+    .query<{ sql: string }, [string]>('SELECT sql FROM sqlite_schema WHERE name = ?')
+    .get(name)
+  if (!kept?.sql.includes('AUTOINCREMENT')) return
+  const { rows } = await connection.send(
+    `SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, 'id')), 0) AS at`,
+    [name],
+  )
+  file.run('DELETE FROM sqlite_sequence WHERE name = ?', [name])
+  file.run('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)', [name, Number(rows[0]?.at)])
+}

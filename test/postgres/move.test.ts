@@ -1,0 +1,369 @@
+/** `cuponera move --from … --to …`: a service goes from a file to PostgreSQL and back, and nothing of it is lost or twice. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from '../../src/cli/run.ts'
+import { ledger, payment, poster, sha256OfOne, transfer } from '../support/check-wrongs.ts'
+import { copyDirectory, type Run, runCommand } from '../support/cli.ts'
+import {
+  call,
+  createDefinition,
+  mintOne,
+  newKey,
+  newSigner,
+  openSession,
+} from '../support/client.ts'
+import { damage } from '../support/database.ts'
+import { openDatabases } from '../support/postgres-databases.ts'
+import { expectRefusal } from '../support/refusals.ts'
+import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+
+const databases = await openDatabases()
+/** A data directory with rows of every kind, and what is known of two of its vouchers. */
+let sound: { dataDir: string; open: string; refreshed: string; key: string; answer: string }
+
+beforeAll(async () => {
+  const server = await startServer()
+  const { url, dataDir } = server
+  const token = await openSession(url, newSigner())
+  const couponId = await createDefinition(url, token)
+  await createDefinition(url, token, { name: 'Otro', expiresAt: 4_102_444_800 })
+  const mint = async () => (await mintOne(url, token, couponId)).nonce as string
+  const [open, claimed, refreshed, voided] = [
+    await mint(),
+    await mint(),
+    await mint(),
+    await mint(),
+  ]
+  await call(url, '/api/coupons/claim', { body: { nonce: claimed } })
+  const key = newKey()
+  const answer = await refreshAt(url, refreshed, key)
+  await call(url, `/api/coupons/${couponId}/mints/${voided}`, { method: 'DELETE', token })
+  await server.stop()
+  await damage(dataDir, strange)
+  sound = { dataDir, open, refreshed, key, answer }
+  expect((await command(['check'], dataDir)).stdout).toStartWith('no problems')
+})
+afterAll(async () => {
+  await cleanUp()
+  await databases.stop()
+})
+
+/** Values that an engine could change: integers beyond 2^53, characters that a text of PostgreSQL has not, an id given out. */
+const strange = `
+  ${ledger}
+  UPDATE ledger_accounts SET balance = balance * 1400000000000000001;
+  UPDATE ledger_entries SET amount = amount * 1400000000000000001;
+  UPDATE ledger_movements SET memo = 'a' || char(0) || char(65535) || '0 "{\\,}" NULL é';
+  ${transfer} ${poster} ${payment('pending').replaceAll("'ARS'", "'PTS'").replaceAll('"ARS"', '"PTS"')}
+  INSERT INTO transfer_intents (service, handle, holder, owner, sealed, next_at, created_at)
+    VALUES (zeroblob(32), zeroblob(16), zeroblob(32), zeroblob(32), x'', 1, 1);
+  DELETE FROM transfer_intents;
+  INSERT INTO pictures (id, owner, hash, type, bytes, content)
+    VALUES (7, zeroblob(32), ${sha256OfOne}, 'image/png', 1, x'01')`
+
+async function refreshAt(url: string, nonce: string, key: string): Promise<string> {
+  const headers = { 'Idempotency-Key': key, 'Content-Type': 'application/json' }
+  const body = JSON.stringify({ nonce })
+  return (await fetch(`${url}/api/coupons/refresh`, { method: 'POST', headers, body })).text()
+}
+
+const newUrl = async () => databases.server.url(await databases.createBare())
+const move = (from: string, to: string, dataDir = newDirectory()): Promise<Run> =>
+  command(['move', '--from', from, '--to', to], dataDir)
+const serve = (dataDir: string, env: Record<string, string> = {}) =>
+  runCommand(['serve'], { dataDir, env })
+
+/** Run a command in this process: tens of processes would cost more than all that they do. */
+async function command(args: string[], dataDir: string, url?: string): Promise<Run> {
+  const told = { log: '', error: '' }
+  const spies = (['log', 'error'] as const).map((name) =>
+    spyOn(console, name).mockImplementation((line: string) => {
+      told[name] += `${line}\n`
+    }),
+  )
+  try {
+    const database = url === undefined ? [] : ['--database-url', url]
+    const code = await run([...args, '--data-dir', dataDir, ...database])
+    return { code, stdout: told.log, stderr: told.error }
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+  }
+}
+
+async function done(run: Promise<Run>): Promise<string> {
+  const { code, stdout, stderr } = await run
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return stdout
+}
+
+/** All rows of a file, but for how it was closed. */
+function rowsOf(dataDir: string) {
+  const file = new Sqlite(join(dataDir, 'cuponera.db'), { safeIntegers: true })
+  const tables = file
+    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    .all()
+    .filter(({ name }) => name !== 'state' && !name.startsWith('sqlite_stat'))
+  const rows = Object.fromEntries(
+    tables.map(({ name }) => [name, file.query(`SELECT * FROM ${name} ORDER BY 1`).all()]),
+  )
+  file.close()
+  rows.facts = (rows.facts as { name: string }[]).filter(({ name }) => !/^(mov|arr)/.test(name))
+  return rows
+}
+
+async function connectTo(url: string) {
+  return databases.connect(/\/(\w+)\?/.exec(url)?.[1] ?? '')
+}
+
+/** Constraints and indexes of a database, and the last id of each sequence that gave out one. */
+async function structureOf(name: string) {
+  const connection = await databases.connect(name)
+  const { rows } = await connection.send(
+    `SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) AS line
+       FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+     UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1`,
+    [],
+  )
+  await connection.end()
+  return rows.map(({ line }) => line)
+}
+
+test('a service goes to PostgreSQL and back, and its other side is closed each time', async () => {
+  const dataDir = copyDirectory(sound.dataDir)
+  const name = await databases.createBare()
+  const address = databases.server.url(name)
+  const env = { DATABASE_URL: address }
+  await done(move(dataDir, address))
+  expect(await structureOf(name)).toEqual(await structureOf('empty_coupons'))
+  expect(await done(move(dataDir, address))).toContain('complete already')
+  expect(await done(command(['check'], dataDir, address))).toStartWith('no problems')
+
+  const closed = await startServer({ dataDir })
+  expectRefusal(
+    await call(closed.url, '/api/coupons/claim', { body: { nonce: sound.open } }),
+    503,
+    'moved',
+  )
+  await closed.stop()
+  const out = await command(['move', 'out', join(newDirectory(), 'file')], dataDir)
+  expect([out.code, out.stderr]).toEqual([1, expect.stringContaining('goes on in PostgreSQL')])
+
+  const server = await startServer({ dataDir, env })
+  expect(await refreshAt(server.url, sound.refreshed, sound.key)).toBe(sound.answer)
+  expect((await move(address, newDirectory(), dataDir)).stderr).toContain('uses the database')
+  await server.stop()
+
+  const back = join(newDirectory(), 'data')
+  await done(move(address, back, dataDir))
+  expect(await done(move(address, back, dataDir))).toContain('complete already')
+  const other = await startServer({ dataDir, env })
+  expectRefusal(
+    await call(other.url, '/api/coupons/claim', { body: { nonce: sound.open } }),
+    503,
+    'moved',
+  )
+  await other.stop()
+
+  // The keys came along, and no id is given out twice.
+  const again = await startServer({ dataDir: back })
+  const claim = () => call(again.url, '/api/coupons/claim', { body: { nonce: sound.open } })
+  expect([(await claim()).json.status, (await claim()).json.status]).toEqual(['success', 'claimed'])
+  expect(await refreshAt(again.url, sound.refreshed, sound.key)).toBe(sound.answer)
+  await again.stop()
+})
+
+test('ids go on behind the last one that was given out', async () => {
+  const address = await newUrl()
+  await done(move(copyDirectory(sound.dataDir), address))
+  const connection = await connectTo(address)
+  const next = async (table: string) => {
+    const { rows } = await connection.send(
+      `SELECT nextval(pg_get_serial_sequence('${table}', 'id')) AS id`,
+      [],
+    )
+    return rows[0]?.id
+  }
+  expect([await next('transfer_intents'), await next('pictures'), await next('minters')]).toEqual([
+    2, 8, 1,
+  ])
+  await connection.end()
+})
+
+test('every row comes back into the directory that it came from', async () => {
+  const dataDir = copyDirectory(sound.dataDir)
+  const address = await newUrl()
+  await done(move(dataDir, address))
+  await done(command(['move', '--to', dataDir], dataDir, address))
+  expect(rowsOf(dataDir)).toEqual(rowsOf(sound.dataDir))
+  const server = await startServer({ dataDir })
+  expect(await refreshAt(server.url, sound.refreshed, sound.key)).toBe(sound.answer)
+  await server.stop()
+})
+
+/** Run a move and kill it when it has told so many lines. */
+async function killed(lines: number, from: string, to: string, dataDir: string): Promise<void> {
+  const main = join(import.meta.dir, '../../src/main.ts')
+  const child = Bun.spawn([process.execPath, main, 'move', '--from', from, '--to', to], {
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  let told = 0
+  for await (const chunk of child.stdout) {
+    told += new TextDecoder().decode(chunk).split('\n').length - 1
+    if (told >= lines) break
+  }
+  child.kill('SIGKILL')
+  await child.exited
+}
+
+test('a move that is killed again and again ends whole, in either direction', async () => {
+  const dataDir = copyDirectory(sound.dataDir)
+  const address = await newUrl()
+  for (const lines of [1, 2, 3, 4]) await killed(lines, dataDir, address, dataDir)
+  await done(move(dataDir, address))
+  expect(await done(command(['check'], dataDir, address))).toStartWith('no problems')
+  const back = newDirectory()
+  for (const lines of [1, 2, 3]) await killed(lines, address, back, dataDir)
+  await done(move(address, back, dataDir))
+  expect(rowsOf(back)).toEqual(rowsOf(sound.dataDir))
+})
+
+test('no service starts on a database that is not open yet, and the move begins anew or ends', async () => {
+  const dataDir = copyDirectory(sound.dataDir)
+  const address = await newUrl()
+  const env = { DATABASE_URL: address }
+  await done(move(dataDir, address))
+  const connection = await connectTo(address)
+  const unopened = () =>
+    connection.send(`UPDATE facts SET name = 'arriving' WHERE name = 'arrived'`, [])
+
+  // As if it was killed before the file was closed. The service went on there.
+  await unopened()
+  await damage(dataDir, `DELETE FROM facts WHERE name IN ('moved', 'moved-to')`)
+  expect((await serve(dataDir, env)).stderr).toContain('was not completed')
+  const server = await startServer({ dataDir })
+  expect((await move(dataDir, address)).stderr).toContain('is using')
+  await call(server.url, '/api/coupons/claim', { body: { nonce: sound.open } })
+  await server.stop()
+  expect(await done(move(dataDir, address))).toContain('rows are copied')
+  const { rows } = await connection.send(`SELECT count(*) AS n FROM redemptions`, [])
+  expect(rows[0]?.n).toBe(2)
+
+  // As if it was killed between the closing of the file and the opening of the database.
+  await unopened()
+  expect((await serve(dataDir, env)).stderr).toContain('was not completed')
+  expect(await done(move(dataDir, address))).not.toContain('rows are copied')
+  const { count } = await connection.send(`SELECT 1 FROM facts WHERE name = 'arrived'`, [])
+  expect(count).toBe(1)
+
+  // A file that was closed for another database does not open this one.
+  await unopened()
+  await connection.send(`UPDATE facts SET value = '1' WHERE name = 'arriving'`, [])
+  expect((await move(dataDir, address)).stderr).toContain('was moved already')
+  await connection.end()
+})
+
+test('no service starts in a directory that waits for the rest of a move', async () => {
+  const dataDir = copyDirectory(sound.dataDir)
+  const address = await newUrl()
+  await done(move(dataDir, address))
+  const whole = newDirectory()
+  await done(move(address, whole, dataDir))
+  // As if it was killed when the database had been closed.
+  const half = newDirectory()
+  const incoming = join(half, 'incoming')
+  mkdirSync(incoming)
+  cpSync(join(whole, 'cuponera.db'), join(incoming, 'cuponera.db'))
+  cpSync(join(whole, 'keys'), join(incoming, 'keys'), { recursive: true })
+  writeFileSync(join(incoming, 'from-server'), '')
+  writeFileSync(join(half, 'lock'), '')
+  expect((await serve(half)).stderr).toContain('was not completed')
+  expect(existsSync(join(half, 'cuponera.db'))).toBe(false)
+  expect((await move(address, newDirectory(), dataDir)).stderr).toContain('was moved already')
+  expect(await done(move(address, half, dataDir))).not.toContain('rows are copied')
+  const server = await startServer({ dataDir: half })
+  expect(await refreshAt(server.url, sound.refreshed, sound.key)).toBe(sound.answer)
+  await server.stop()
+  // The database opens again by the word of its operator alone.
+  expect((await command(['move', 'back'], dataDir, address)).stderr).toContain('--force')
+  expect(await done(command(['move', 'back', '--force'], dataDir, address))).toContain('open again')
+  const connection = await connectTo(address)
+  const { count } = await connection.send(`SELECT 1 FROM facts WHERE name LIKE 'moved%'`, [])
+  expect(count).toBe(0)
+  await connection.end()
+})
+
+test('a copy that is not the same is refused, and the file goes on', async () => {
+  const dataDir = copyDirectory(sound.dataDir)
+  const address = await newUrl()
+  const connection = await connectTo(address)
+  // A database that changes a sealed answer on its way.
+  for (const text of [
+    `CREATE SCHEMA other`,
+    `CREATE FUNCTION other.change() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN NEW.sealed := set_byte(NEW.sealed, 0, 255 - get_byte(NEW.sealed, 0)); RETURN NEW; END $$`,
+    `CREATE FUNCTION other.interpose() RETURNS event_trigger LANGUAGE plpgsql AS
+       $$ BEGIN IF to_regclass('refreshes') IS NOT NULL THEN
+         CREATE OR REPLACE TRIGGER change BEFORE INSERT ON refreshes FOR EACH ROW EXECUTE FUNCTION other.change();
+       END IF; END $$`,
+    `GRANT USAGE ON SCHEMA other TO cuponera`,
+    `CREATE EVENT TRIGGER interpose ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION other.interpose()`,
+  ]) {
+    await connection.send(text, [])
+  }
+  const { code, stderr } = await move(dataDir, address)
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining('the copy of refreshes is not what was copied'),
+  ])
+  await connection.send('DROP EVENT TRIGGER interpose', [])
+  const server = await startServer({ dataDir })
+  expect((await call(server.url, '/readyz')).status).toBe(200)
+  await server.stop()
+  await done(move(dataDir, address))
+
+  await connection.send(`SELECT pg_advisory_lock(hashtextextended('move', 1))`, [])
+  const started = await serve(dataDir, { DATABASE_URL: address })
+  expect(started.stderr).toContain('"cuponera move" works on the database')
+  await connection.end()
+})
+
+test('a move that cannot be leaves both sides as they were', async () => {
+  const dataDir = copyDirectory(sound.dataDir)
+  const address = await newUrl()
+  const url = databases.server.url(await databases.create('coupons'))
+  const damaged = copyDirectory(sound.dataDir)
+  await damage(damaged, 'UPDATE totals SET refreshed = 7')
+  const older = copyDirectory(sound.dataDir)
+  await damage(older, 'PRAGMA user_version = 30')
+  const refused: [args: string[], line: string, code?: number][] = [
+    [['--from', dataDir], 'move needs --from and --to', 2],
+    [['--from', dataDir, '--to', newDirectory()], 'move needs --from and --to', 2],
+    [['--from', newDirectory(), '--to', address], 'there is no database in'],
+    [['--from', dataDir, '--to', url], 'is not empty'],
+    [['--from', dataDir, '--to', databases.server.url('nowhere')], 'cannot use the database'],
+    [['--from', damaged, '--to', address], 'does not pass the check: totals: refreshed is 7'],
+    [['--from', older, '--to', address], 'start the service once'],
+    [['--from', address, '--to', newDirectory()], 'none of Cuponera'],
+    [['--from', url, '--to', dataDir], 'has data already'],
+  ]
+  for (const [args, line, code = 1] of refused) {
+    const told = await command(['move', ...args], newDirectory())
+    expect({ args, code: told.code }).toEqual({ args, code })
+    expect(told.stderr).toContain(line)
+  }
+  const connection = await connectTo(address)
+  const { count } = await connection.send(`SELECT 1 FROM pg_class WHERE relname = 'facts'`, [])
+  expect(count).toBe(0)
+  await connection.end()
+  await done(move(dataDir, address))
+  // The database is bound to keys that are not there.
+  const elsewhere = join(newDirectory(), 'data')
+  expect((await move(address, elsewhere, newDirectory())).stderr).toContain(
+    'the keys of the database',
+  )
+  expect(existsSync(join(elsewhere, 'incoming'))).toBe(false)
+})
