@@ -28,14 +28,14 @@ export type Schema = {
    * The same for PostgreSQL: statements from version n to n + 1, with `;` between them. Nodes of version n go on meanwhile
    * and afterwards (docs/cluster.md), so that a step only adds; it deletes nothing but what version n - 1 needed.
    */
-  postgres?: { oldest: number; steps: Readonly<Record<number, string>> }
+  postgres?: Readonly<Record<number, string>>
 }
 
 /** The schema of the coupon database. */
 export const couponSchema: Schema = {
   text: couponText,
   oldest: { version: 15, lastReader: '0.1.0' },
-  postgres: { oldest: 32, steps: {} },
+  postgres: {},
   steps: {
     15: commonText,
     16: priority,

@@ -3,6 +3,7 @@ import Counter from 'prom-client/lib/counter'
 import Gauge from 'prom-client/lib/gauge'
 import Histogram from 'prom-client/lib/histogram'
 import Registry from 'prom-client/lib/registry'
+import { Refusal } from '../base/refusal.ts'
 import type { LoopMonitor } from './loop.ts'
 
 /** Series for `/metrics`. No label comes from text that somebody sent. */
@@ -102,19 +103,30 @@ export function createMetrics() {
         },
       })
     },
-    /** A series that is read at each scrape. With `total` it is a counter. */
+    /**
+     * A series that is read at each scrape. With `total` it is a counter. Without the database it is empty, or not a
+     * number, so that the others are told.
+     */
     show(
       { name, help, labels = [] }: SeriesText,
       read: () => readonly Sample[] | Promise<readonly Sample[]>,
       total = false,
     ): void {
+      const samples = async () => {
+        try {
+          return await read()
+        } catch (cause) {
+          if (cause instanceof Refusal) return labels.length > 0 ? [] : [{ value: Number.NaN }]
+          throw cause
+        }
+      }
       const series = { name, help, labelNames: labels, registers }
       if (total) {
         new Counter({
           ...series,
           async collect() {
             this.reset()
-            for (const { labels = {}, value } of await read()) this.inc(labels, value)
+            for (const { labels = {}, value } of await samples()) this.inc(labels, value)
           },
         })
       } else {
@@ -122,7 +134,7 @@ export function createMetrics() {
           ...series,
           async collect() {
             this.reset()
-            for (const { labels = {}, value } of await read()) this.set(labels, value)
+            for (const { labels = {}, value } of await samples()) this.set(labels, value)
           },
         })
       }

@@ -433,6 +433,20 @@ test('the page on clusters lists every setting with its rule for several nodes',
   expect(listed).toEqual(expected)
 })
 
+test('the files of a cluster name settings that exist', () => {
+  const known = Object.values(settings).map(({ variable }) => variable)
+  const compose = readFileSync(join(root, 'docs/cluster/compose.yaml'), 'utf8')
+  const [, shared = ''] = /^x-node-environment:.*\n((?: .*\n)+)/m.exec(compose) ?? []
+  const unit = readFileSync(join(root, 'docs/cluster/cuponera.service'), 'utf8')
+  const lines = [...unit.matchAll(/^Environment=(.*)$/gm)].map(([, line = '']) => line)
+  const named = [
+    ...[...shared.matchAll(/^ {2}(\w+):/gm)].map(([, name = '']) => name),
+    ...lines.flatMap((line) => line.split(' ')).map((pair) => pair.replace(/(_FILE)?=.*/, '')),
+  ]
+  expect(named.length).toBeGreaterThan(10)
+  expect(named.filter((name) => !known.includes(name))).toEqual([])
+})
+
 test('every npm script that the README names exists', () => {
   const { scripts } = JSON.parse(readText('package.json')) as { scripts: Record<string, string> }
   const named = [...readme.matchAll(/\bnpm (?:run )?(start|test|(?<=run )[a-z0-9-]+)/g)]

@@ -1,6 +1,6 @@
 /** Two services on one database behave as one. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Signer } from '../../src/nostr/event.ts'
+import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
 import { activateCard, cardEnv, newHolder } from '../support/cards.ts'
 import { runCommand } from '../support/cli.ts'
 import {
@@ -14,11 +14,16 @@ import {
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { createEvent } from '../support/events.ts'
+import { startFaultyRelay, stopRelays } from '../support/faulty-relay.ts'
+import { pngOf } from '../support/pictures.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { closeClients, connectRelay, type RelayClient } from '../support/relay-client.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
+/** A relay outside, which both nodes are connected to. */
+const sockets: { close(): void }[] = []
+const far = startFaultyRelay({ open: (socket) => void sockets.push(socket) })
 const databases = await openDatabases()
 const name = await databases.create('coupons')
 const env = {
@@ -26,6 +31,7 @@ const env = {
   DATABASE_URL: databases.server.url(name),
   STORE_KEY: '22'.repeat(32),
   SESSION_JWT_SECRET: 's'.repeat(32),
+  RELAYS: `embedded,${far.url}`,
 }
 const byText = (a: string, b: string) => (a < b ? -1 : 1)
 let one: TestServer
@@ -37,6 +43,7 @@ beforeAll(async () => {
 afterAll(async () => {
   closeClients()
   await cleanUp()
+  await stopRelays()
   await databases.stop()
 })
 
@@ -177,4 +184,49 @@ test('wrong keys of a burned voucher are counted by all nodes together, and so a
   }
   const wrong = Array.from({ length: 10 }, () => 'otc-unknown')
   expect(tried).toEqual([...wrong, 'rate-limited', 'rate-limited'])
+})
+
+test('an announcement is sent once, and looked up by one node when both reach the relay again', async () => {
+  const signer = newSigner()
+  const { token } = await openShop(signer)
+  const content = JSON.stringify({ v: 2, mintUrl: 'https://cupones.example/api/coupons/mint' })
+  const tags = [['d', 'lacrypta.merchant/coupons']]
+  const event = createEvent({ kind: 30_078, tags, content, signer })
+  const request = { method: 'PUT', body: { event }, token }
+  expect((await call(two.url, '/api/coupons/discovery', request)).status).toBe(200)
+  const delivered = async ({ id }: NostrEvent, { url }: TestServer) => {
+    const { json } = await call(url, `/nostr/publish/${id}`)
+    return json.status === 'delivered'
+  }
+  await until('it is delivered', () => delivered(event, one))
+  const asked = () =>
+    far.received.filter(([type, , filter]) => type === 'REQ' && isAboutAnnouncements(filter))
+  const [before, connections] = [asked().length, far.connections()]
+  for (const socket of sockets.splice(0)) socket.close()
+  await until('both are back', () => far.connections() === connections + 2)
+  await until('one asks', () => asked().length > before)
+  // An answer to what follows comes after everything that was sent before.
+  for (const node of [one, two]) {
+    const another = createEvent({ signer })
+    expect((await call(node.url, '/nostr/publish', { body: another })).status).toBe(202)
+    await until('it is delivered', () => delivered(another, node))
+    expect(far.times(another.id)).toBe(1)
+  }
+  expect([far.times(event.id), asked().length]).toEqual([1, before + 1])
+})
+
+function isAboutAnnouncements(filter: unknown): boolean {
+  return (filter as { kinds?: number[] }).kinds?.includes(30_078) === true
+}
+
+test('a node without a copy of a picture answers with the one that was uploaded at the other', async () => {
+  const { token } = await openShop()
+  const picture = pngOf(2, 2)
+  const uploaded = await call(one.url, '/api/pictures', { body: picture, token })
+  const { hash } = uploaded.json.picture ?? uploaded.json
+  for (const { url } of [one, two]) {
+    const answer = await fetch(`${url}/api/pictures/${hash}`)
+    expect(answer.status).toBe(200)
+    expect(new Uint8Array(await answer.arrayBuffer())).toEqual(new Uint8Array(picture))
+  }
 })

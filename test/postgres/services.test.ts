@@ -105,7 +105,7 @@ test('a node with another value of what may differ for a while starts with a war
   expect(await three.stop()).toBe(0)
 })
 
-test('the other node leads when the leader is killed, and the dead one is listed for a while', async () => {
+test('the other node leads when the leader is killed, and it tells of itself without a database', async () => {
   const leads = (await figuresOf(one)).is_leader === 1
   const [dead, alive] = leads ? [one, two] : [two, one]
   await dead.kill()
@@ -117,4 +117,11 @@ test('the other node leads when the leader is killed, and the dead one is listed
   expect(await nodesOf(alive)).toMatch(/^(one|two) +silent .* \d\d s ago$/m)
   expect((await figuresOf(alive)).nodes).toBe(1)
   await other.end()
+
+  // Its own figures need no database.
+  await databases.server.kill()
+  const { nodes, database_retries_total } = await figuresOf(alive)
+  expect([nodes, database_retries_total]).toEqual([Number.NaN, expect.any(Number)])
+  await databases.server.start()
+  await until('the node counts itself again', async () => (await figuresOf(alive)).nodes === 1)
 })

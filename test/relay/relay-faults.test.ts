@@ -85,8 +85,17 @@ function openRelay({ rateLimit = true } = {}) {
   closers.push(() => database.close(), reader.close)
   const sent: [number, string][] = []
   const faults: unknown[] = []
+  const missing: (() => void)[] = []
   const relay = createRelay({
-    database,
+    database: {
+      transact: (plan, operation) => database.transact(plan, operation),
+      snapshot: (query) => database.snapshot(query),
+      tell: (topic, body) => database.tell(topic, body),
+      listen(topic, listener) {
+        database.listen(topic, listener)
+        missing.push(listener.missed)
+      },
+    },
     events: reader.events,
     verify: verifyEvent,
     policy: createPolicy({
@@ -101,12 +110,31 @@ function openRelay({ rateLimit = true } = {}) {
       for (const connection of connections) sent.push([connection, text])
     },
     drop: () => undefined,
-    missed: () => undefined,
+    missed: () => sent.push([0, 'missed']),
     handled: () => undefined,
     log: (cause) => faults.push(cause),
   })
-  return { relay, disk, writers, sent, faults }
+  const miss = () => {
+    for (const missed of missing) missed()
+  }
+  return { relay, disk, writers, sent, faults, miss }
 }
+
+test('a relay that missed events of other nodes forgets its connections, so that clients ask again', async () => {
+  const { relay, sent, miss } = openRelay()
+  const author = newSigner()
+  relay.open(1, { address: 'a', origins: [] })
+  relay.message(1, JSON.stringify(['REQ', 's', { kinds: [1] }]))
+  await until('EOSE', () => sent.some(([, text]) => text.startsWith('["EOSE"')))
+  miss()
+  const event = createEvent({ signer: author })
+  expect(await relay.accept(event)).toEqual({ accepted: true, message: '' })
+  relay.message(1, JSON.stringify(['REQ', 's', { kinds: [1] }]))
+  expect(sent.slice(-1)).toEqual([[0, 'missed']])
+  relay.open(2, { address: 'a', origins: [] })
+  relay.message(2, JSON.stringify(['REQ', 's', { kinds: [1] }]))
+  await until('it is sent', () => sent.some(([to, text]) => to === 2 && text.includes(event.id)))
+})
 
 test('one address cannot take all places for subscriptions, and the service itself always has one', async () => {
   const { relay, sent } = openRelay({ rateLimit: false })
@@ -252,7 +280,13 @@ test('when the thread ends, waiting calls are answered, clients are closed, and 
     resume: () => undefined,
     close: (code: number) => void codes.push(code),
   }
+  let ups = 0
+  host.onUp(() => ups++)
   threads[0]?.tell({ type: 'ready' })
+  // News of other nodes were missed: clients connect again, and so do the service's own subscriptions.
+  host.open(carrier, { address: 'a', origins: [] })
+  threads[0]?.tell({ type: 'missed' })
+  expect([codes.splice(0), ups]).toEqual([[1012], 2])
   host.open(carrier, { address: 'a', origins: [] })
   host.expose()
   host.setDiskLow(true)

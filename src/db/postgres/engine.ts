@@ -132,7 +132,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       ? new Membership({
           identity: options.node,
           leasing: this.#leasing,
-          administer: (run) => this.administer(run),
+          administer: (run) => this.#answered(() => this.#retried(() => this.administer(run))),
           news: this.#news,
           figures: () => this.#figures(),
           outdated: (schema) => this.#end(schema),

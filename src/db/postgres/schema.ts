@@ -120,7 +120,7 @@ export async function createSchema(connection: Connection, schema: Schema): Prom
 /** Bring the schema from version `at` to that of the program. Refused while a node runs that is two versions behind. */
 async function upgrade(connection: Connection, schema: Schema, at: number): Promise<void> {
   const version = versionOf(schema)
-  const steps = Array.from({ length: version - at }, (_, step) => schema.postgres?.steps[at + step])
+  const steps = Array.from({ length: version - at }, (_, step) => schema.postgres?.[at + step])
   if (steps.includes(undefined)) {
     throw new OperatorError(`the database has schema ${at}, which this program cannot upgrade`)
   }
