@@ -56,7 +56,7 @@ describe('the control socket', () => {
     const unknown = await fetch('http://control/other', { unix })
     expect(unknown.status).toBe(409)
     for (const body of ['', '[]', '{"file"', `{"file":${'['.repeat(100)}${']'.repeat(100)}}`]) {
-      for (const command of ['backup', 'identity']) {
+      for (const command of ['sessions', 'identity']) {
         const answer = await fetch(`http://control/${command}`, { unix, method: 'POST', body })
         expect([answer.status, await answer.json()]).toEqual([
           409,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { runCommand } from '../support/cli.ts'
 import { call, newSigner } from '../support/client.ts'
-import { describeFile } from '../support/database.ts'
+import { describeFile, testOfFile } from '../support/database.ts'
 import { identityEvent, managerEnv, managerSecret, walletObject } from '../support/identities.ts'
 import { readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
@@ -103,7 +103,7 @@ test('a nonce of the operator registers an identity, and stays burned when that 
   expect((await runCommand(['check'], server)).code).toBe(0)
 })
 
-test('the commands report a directory where no server ever ran', async () => {
+testOfFile('the commands report a directory where no server ever ran', async () => {
   const dataDir = newDirectory()
   const { code, stderr } = await runCommand(['nonce'], { dataDir })
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('no database in') })
