@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../../src/cli/run.ts'
+import { Connection } from '../../src/db/postgres/connection.ts'
 import { ledger, payment, poster, sha256OfOne, transfer } from '../support/check-wrongs.ts'
 import { copyDirectory, type Run, runCommand } from '../support/cli.ts'
 import {
@@ -324,11 +325,24 @@ test('a copy that is not the same is refused, and the file goes on', async () =>
   expect((await call(server.url, '/readyz')).status).toBe(200)
   await server.stop()
   await done(move(dataDir, address))
+  await connection.end()
+})
 
+test('a move and a service keep each other away', async () => {
+  const dataDir = copyDirectory(sound.dataDir)
+  const address = await newUrl()
+  const connection = await connectTo(address)
   await connection.send(`SELECT pg_advisory_lock(hashtextextended('move', 1))`, [])
   const started = await serve(dataDir, { DATABASE_URL: address })
   expect(started.stderr).toContain('"cuponera move" works on the database')
+  const { count } = await connection.send(`SELECT 1 FROM pg_class WHERE relname = 'facts'`, [])
+  expect(count).toBe(0)
   await connection.end()
+  // A service that lost its lease, and has a session left.
+  const session = await Connection.open({ connectionString: address }, 10_000, () => undefined)
+  await session.send(`SET application_name = 'cuponera'`, [])
+  expect((await move(dataDir, address)).stderr).toContain('uses the database')
+  await session.end()
 })
 
 test('a move that cannot be leaves both sides as they were', async () => {
