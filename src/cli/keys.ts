@@ -25,7 +25,7 @@ import { OperatorError } from '../base/operator-error.ts'
 import { openKeyFile, sealKeyFile } from '../crypto/key-file.ts'
 import { openSchnorr } from '../crypto/schnorr.ts'
 import { partialOf, refuseTarget } from '../db/backup.ts'
-import { readPins } from '../db/inspect.ts'
+import { type Pins, readPins } from '../db/inspect.ts'
 import { npubOf, parseSecret } from '../nostr/keys.ts'
 import { withoutServer } from './control.ts'
 import { readPassphrase } from './passphrase.ts'
@@ -92,14 +92,24 @@ export async function importKeys(config: Config, file: string, options: Options)
     if (!keys) throw new OperatorError('the file does not hold keys')
     // With a wrong store key no kept answer could be opened, and with a wrong manager key old vouchers lose their
     // signer. So the pins in the database decide, and --force does not change that.
-    const database = databasePath(dataDir)
-    const wrong = existsSync(database) ? findMismatch(keys, readPins(database)) : null
+    const pins = await pinsOf(config)
+    const wrong = pins && findMismatch(keys, pins)
     if (wrong) throw new OperatorError(`the database belongs to ${wrong}: nothing was replaced`)
     replaceKeys(config, texts as KeyTexts, options.force)
     const npub = npubOf(openSchnorr().keypair(keys.managerSecret).pubkey.toHex())
     console.log(`${dataDir} has the keys of ${npub}`)
     return 0
   })
+}
+
+/** The keys that the database of the service belongs to. Null if there is no database yet. */
+async function pinsOf({ dataDir, databaseUrl }: Config): Promise<Pins | null> {
+  if (databaseUrl !== null) {
+    const { readServerPins } = await import('../db/postgres/inspect.ts')
+    return readServerPins(databaseUrl)
+  }
+  const path = databasePath(dataDir)
+  return existsSync(path) ? readPins(path) : null
 }
 
 /** Write imported keys. Other keys are refused without `force`, and kept under another name with it. */

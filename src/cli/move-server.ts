@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../app/config.ts'
 import { databasePath, lockDataDir, openDataDir } from '../app/data.ts'
@@ -6,6 +6,7 @@ import { findKeys, keyNames, keyPath, parseKeyring, writeKey } from '../app/keyr
 import { findMismatch } from '../app/keys.ts'
 import { closeForMove } from '../app/move.ts'
 import { systemClock } from '../base/clock.ts'
+import { ownLikeDirectory } from '../base/durable.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import {
   adoptArrival,
@@ -17,6 +18,7 @@ import {
   requireArrived,
   syncArrival,
 } from '../db/arrival.ts'
+import { asOperatorError } from '../db/backup.ts'
 import { checkDatabase } from '../db/check.ts'
 import { noPause } from '../db/check-report.ts'
 import { openForReading, type Pins } from '../db/inspect.ts'
@@ -120,18 +122,23 @@ async function intoFile(config: Config, connection: Connection, directory: strin
   }
   requireRoom(config, directory, there, source)
   const keys = keysFor(config, directory, pinsOf(source))
-  createIncoming(directory)
-  announceArrival(directory)
-  for (const [name, text] of keys) writeKey(incomingPath(directory), name, text)
-  copyRelay(config, directory)
   const arrived = String(systemClock())
-  await unloadServer(connection, { schema: couponSchema, path: incoming, arrived, tell })
-  const report = await checkDatabase(incoming, noPause)
-  if (report.found > 0) {
-    throw new OperatorError(`the copy does not pass the check: ${report.problems[0]}`)
+  try {
+    createIncoming(directory)
+    announceArrival(directory)
+    for (const [name, text] of keys) writeKey(incomingPath(directory), name, text)
+    copyRelay(config, directory)
+    await unloadServer(connection, { schema: couponSchema, path: incoming, arrived, tell })
+    const report = await checkDatabase(incoming, noPause)
+    if (report.found > 0) {
+      throw new OperatorError(`the copy does not pass the check: ${report.problems[0]}`)
+    }
+    // On disk before the server is closed: from then on it is the one that counts.
+    syncArrival(directory)
+  } catch (cause) {
+    rmSync(incomingPath(directory), { recursive: true, force: true })
+    throw asOperatorError(cause, incoming)
   }
-  // On disk before the server is closed: from then on it is the one that counts.
-  syncArrival(directory)
   await closeServer(connection, arrived)
   tell('the database on the server is closed')
   open(directory)
@@ -181,7 +188,9 @@ function keysFor(config: Config, directory: string, pins: Pins) {
 function copyRelay({ dataDir }: Config, directory: string): void {
   const from = relayBeside(databasePath(resolve(dataDir)))
   if (resolve(dataDir) === directory || !existsSync(from)) return
-  copyWhole(from, relayBeside(databasePath(incomingPath(directory))))
+  const to = relayBeside(databasePath(incomingPath(directory)))
+  copyWhole(from, to)
+  ownLikeDirectory(to)
 }
 
 function pinsOf(facts: MoveFacts): Pins {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { takeLock } from '../../src/db/lock.ts'
 import { runCommand } from '../support/cli.ts'
+import { testOfFile } from '../support/database.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
 afterEach(cleanUp)
@@ -54,14 +55,8 @@ describe('the control socket', () => {
     const unix = join(server.dataDir, 'control.sock')
     const unknown = await fetch('http://control/other', { unix })
     expect(unknown.status).toBe(409)
-    const relative = await fetch('http://control/backup', {
-      unix,
-      method: 'POST',
-      body: JSON.stringify({ file: 'copy.db' }),
-    })
-    expect(await relative.json()).toEqual({ refused: 'a backup needs an absolute file name' })
     for (const body of ['', '[]', '{"file"', `{"file":${'['.repeat(100)}${']'.repeat(100)}}`]) {
-      for (const command of ['backup', 'identity']) {
+      for (const command of ['sessions', 'identity']) {
         const answer = await fetch(`http://control/${command}`, { unix, method: 'POST', body })
         expect([answer.status, await answer.json()]).toEqual([
           409,
@@ -74,6 +69,17 @@ describe('the control socket', () => {
   })
 })
 
+testOfFile('a backup over the control socket needs an absolute file name', async () => {
+  const server = await startServer()
+  const relative = await fetch('http://control/backup', {
+    unix: join(server.dataDir, 'control.sock'),
+    method: 'POST',
+    body: JSON.stringify({ file: 'copy.db' }),
+  })
+  expect(await relative.json()).toEqual({ refused: 'a backup needs an absolute file name' })
+  await server.stop()
+})
+
 describe('a data directory in use', () => {
   test('stops a second server with one line that explains it', async () => {
     const server = await startServer()
@@ -84,20 +90,20 @@ describe('a data directory in use', () => {
     await server.stop()
   })
 
-  test.each(['check', 'backup copy.db', 'status'])(
-    'used by a process that does not answer is reported so by: %s',
-    async (args) => {
-      const dataDir = newDirectory()
-      writeFileSync(join(dataDir, 'cuponera.db'), '')
-      const lock = takeLock(join(dataDir, 'lock'))
-      const { code, stderr } = await runCommand(args.split(' '), { dataDir })
-      lock?.release()
-      expect(stderr).toStartWith(
-        `cuponera: ${dataDir} is in use by another process, but its control socket does not answer`,
-      )
-      expect(code).toBe(1)
-    },
-  )
+  const reportsSilence = async (args: string) => {
+    const dataDir = newDirectory()
+    writeFileSync(join(dataDir, 'cuponera.db'), '')
+    const lock = takeLock(join(dataDir, 'lock'))
+    const { code, stderr } = await runCommand(args.split(' '), { dataDir })
+    lock?.release()
+    expect(stderr).toStartWith(
+      `cuponera: ${dataDir} is in use by another process, but its control socket does not answer`,
+    )
+    expect(code).toBe(1)
+  }
+  const silence = 'used by a process that does not answer is reported so by: %s'
+  test.each(['status'])(silence, reportsSilence)
+  testOfFile.each(['check', 'backup copy.db'])(silence, reportsSilence)
 
   test('used by a server that hangs is reported so by status and health', async () => {
     const server = await startServer()
@@ -159,14 +165,14 @@ describe('cuponera status and health', () => {
     })
   })
 
-  test.each(['check', 'backup x', 'status', 'keys import x'])(
-    'report a missing directory in one line without a stack trace: %s',
-    async (args) => {
-      const dataDir = join(newDirectory(), 'none')
-      const { code, stderr } = await runCommand(args.split(' '), { dataDir })
-      expect(stderr).toMatch(/^cuponera: there is no (data directory|file) \S+\n$/)
-      expect(code).toBe(1)
-      expect(existsSync(dataDir)).toBe(false)
-    },
-  )
+  const reportsMissing = async (args: string) => {
+    const dataDir = join(newDirectory(), 'none')
+    const { code, stderr } = await runCommand(args.split(' '), { dataDir })
+    expect(stderr).toMatch(/^cuponera: there is no (data directory|file) \S+\n$/)
+    expect(code).toBe(1)
+    expect(existsSync(dataDir)).toBe(false)
+  }
+  const missing = 'report a missing directory in one line without a stack trace: %s'
+  test.each(['status', 'keys import x'])(missing, reportsMissing)
+  testOfFile.each(['check', 'backup x'])(missing, reportsMissing)
 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { runCommand } from '../support/cli.ts'
 import { call, newSigner } from '../support/client.ts'
+import { describeFile, testOfFile } from '../support/database.ts'
 import { identityEvent, managerEnv, managerSecret, walletObject } from '../support/identities.ts'
 import { readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
@@ -25,7 +26,7 @@ const ways: [name: string, directory: () => Promise<string>][] = [
   ['on the database, without a server', newDatabase],
 ]
 
-describe.each(ways)('the operator’s commands %s', (_, open) => {
+const testCommands = (_: string, open: () => Promise<string>) => {
   test('make a nonce and store its hash alone', async () => {
     const dataDir = await open()
     const { code, stdout } = await runCommand(['nonce'], { dataDir })
@@ -83,7 +84,9 @@ describe.each(ways)('the operator’s commands %s', (_, open) => {
     expect((await readRows(dataDir)).accounts).toMatchObject([{ name: 'soporte' }])
     expect((await run('check')).code).toBe(0)
   })
-})
+}
+describe.each(ways.slice(0, 1))('the operator’s commands %s', testCommands)
+describeFile.each(ways.slice(1))('the operator’s commands %s', testCommands)
 
 test('a nonce of the operator registers an identity, and stays burned when that is removed', async () => {
   const server = await startServer({ env: { ...managerEnv, IDENTITY_SELF_SIGNUP: 'on' } })
@@ -100,7 +103,7 @@ test('a nonce of the operator registers an identity, and stays burned when that 
   expect((await runCommand(['check'], server)).code).toBe(0)
 })
 
-test('the commands report a directory where no server ever ran', async () => {
+testOfFile('the commands report a directory where no server ever ran', async () => {
   const dataDir = newDirectory()
   const { code, stderr } = await runCommand(['nonce'], { dataDir })
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('no database in') })

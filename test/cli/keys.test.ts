@@ -12,6 +12,7 @@ import {
   runInTerminal,
 } from '../support/cli.ts'
 import { newSigner } from '../support/client.ts'
+import { damage } from '../support/database.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
 const passphrase = 'correct horse battery'
@@ -134,7 +135,8 @@ describe('cuponera keys export and import', () => {
     const file = await exportKeys()
     const dataDir = newDirectory()
     await (await startServer({ dataDir })).stop()
-    rmSync(join(dataDir, 'cuponera.db'))
+    // A database that belongs to no key.
+    await damage(dataDir, 'DELETE FROM facts')
     const mine = readKeys(dataDir)
     const refused = await runCommand(importArguments(file), { dataDir })
     expect(refused.stderr).toContain('other keys are here already')

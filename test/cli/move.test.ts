@@ -9,7 +9,7 @@ import {
   runCommand,
 } from '../support/cli.ts'
 import { call, createDefinition, newKey, newSigner, openSession } from '../support/client.ts'
-import { damage, describeFile } from '../support/database.ts'
+import { damage, describeFile, onFile } from '../support/database.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
@@ -19,6 +19,7 @@ let sound: Populated
 let moved: { file: string; dataDir: string; stdout: string }
 
 beforeAll(async () => {
+  if (!onFile) return
   sound = await createPopulated()
   const dataDir = copyDirectory(sound.dataDir)
   const file = join(newDirectory(), 'mudanza.cuponera')

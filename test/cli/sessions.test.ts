@@ -4,7 +4,7 @@ import { npubOf } from '../../src/nostr/keys.ts'
 import { runCommand } from '../support/cli.ts'
 import { call, newSigner, openSession } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
-import { damage } from '../support/database.ts'
+import { damage, databaseOf, testOfFile } from '../support/database.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -86,7 +86,7 @@ describe('cuponera sessions end', () => {
     await Promise.all(streams.map(({ ended }) => ended))
   })
 
-  test('works without a server, and takes effect at the next start', async () => {
+  testOfFile('works without a server, and takes effect at the next start', async () => {
     const server = await startServer()
     const signer = newSigner()
     const [token, others] = [
@@ -101,7 +101,7 @@ describe('cuponera sessions end', () => {
     expect((await ask(again, await openSession(again.url, signer))).status).toBe(200)
   })
 
-  test('is refused with one line while the clock is behind', async () => {
+  testOfFile('is refused with one line while the clock is behind', async () => {
     const server = await startServer()
     await server.stop()
     await damage(server.dataDir, `UPDATE state SET newest_write = ${secondsNow() + 100_000}`)
@@ -126,7 +126,7 @@ describe('cuponera sessions end', () => {
     expect((await readRows(dataDir)).session_cutoffs).toEqual([])
   })
 
-  test('is not undone by a restore: after it everybody signs in again', async () => {
+  testOfFile('is not undone by a restore: after it everybody signs in again', async () => {
     const server = await startServer()
     const { dataDir } = server
     const signer = newSigner()
@@ -147,19 +147,16 @@ describe('cuponera sessions end', () => {
   test('is forgotten once every session from before it has expired', async () => {
     const server = await startServer()
     const rows = async () =>
-      (await readRows(server.dataDir)).session_cutoffs as { ended_at: number }[]
+      (await readRows(server.dataDir)).session_cutoffs as { pubkey: Uint8Array; ended_at: number }[]
     for (let times = 0; times < 2; times++) await end(server.dataDir, newSigner().pubkey)
     expect(await rows()).toHaveLength(2)
     await server.stop()
     const old = secondsNow() - 13 * 60 * 60
-    await damage(
-      server.dataDir,
-      `UPDATE session_cutoffs SET ended_at = ${old - 60} WHERE rowid = 1`,
-    )
-    await damage(
-      server.dataDir,
-      `UPDATE session_cutoffs SET ended_at = ${old + 60} WHERE rowid = 2`,
-    )
+    for (const [at, { pubkey }] of (await rows()).entries()) {
+      const ended = old + (at === 0 ? -60 : 60)
+      const sql = 'UPDATE session_cutoffs SET ended_at = ? WHERE pubkey = ?'
+      await databaseOf(server.dataDir).run(sql, ended, pubkey)
+    }
     await startServer({ dataDir: server.dataDir })
     await until('forgotten', async () => (await rows()).length < 2)
     expect(await rows()).toMatchObject([{ ended_at: old + 60 }])

@@ -17,7 +17,7 @@ import {
   newSigner,
   openSession,
 } from '../support/client.ts'
-import { testOfFile } from '../support/database.ts'
+import { onFile, testOfFile } from '../support/database.ts'
 import { readRows } from '../support/refusals.ts'
 import oldestSchema from '../support/schema-15.sql' with { type: 'text' }
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
@@ -38,6 +38,7 @@ let server: TestServer
 let token: string
 
 beforeAll(async () => {
+  if (!onFile) return
   // The keys, and the facts that tie a database to them.
   const first = await startServer()
   const { dataDir } = first

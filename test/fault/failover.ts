@@ -2,7 +2,8 @@
  * `npm run failover -- N`: N rounds on a service whose PostgreSQL has a synchronous standby. In each one something dies
  * under load: the primary (the standby is promoted), the service, or the network between them. Every answer that
  * was given must stand, once. `--kinds primary,node` chooses, `SEED=…` repeats. Control: `--async`, where the standby
- * is not waited for, must lose something.
+ * is not waited for, must lose something. `--patroni`: three servers under Patroni and etcd (`apt-get install patroni
+ * etcd-server`), whose leader dies with its disk.
  */
 import { parseArgs } from 'node:util'
 import type { Connection } from '../../src/db/postgres/connection.ts'
@@ -15,6 +16,7 @@ import { administer, promote, startStandby } from '../support/postgres-standby.t
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { commonInvariants, type Memory, verifyMemory, Workload } from '../support/workload.ts'
+import { openPatroni } from './patroni/cluster.ts'
 
 export const kinds = ['primary', 'node', 'cut', 'partition'] as const
 export type Kind = (typeof kinds)[number]
@@ -25,7 +27,7 @@ export type FailoverReport = {
   acknowledged: number
   /** Requests under an Idempotency-Key without an answer. */
   cutOff: number
-  /** The longest time until a write was answered again after its server or service was back, in seconds. */
+  /** The longest time until a write was answered again, in seconds: after the promotion, and under Patroni after the death. */
   away: Record<Kind, number>
   problems: string[]
 }
@@ -36,6 +38,8 @@ type Asked = {
   random: Random
   /** False for the control: answers do not wait for the standby. */
   waited: boolean
+  /** Servers under Patroni. */
+  patroni?: boolean
   progress?: (report: FailoverReport) => void
 }
 
@@ -46,7 +50,7 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
   const report: FailoverReport = {
     ...{ rounds: none(), away: none(), acknowledged: 0, cutOff: 0, problems: [] },
   }
-  const cluster = await openCluster(waited)
+  const cluster = asked.patroni ? await openUnderPatroni() : await openPair(waited)
   const older: Memory[] = []
   try {
     for (let round = 0; round < count && report.problems.length === 0; round++) {
@@ -80,10 +84,41 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
   }
 }
 
-type Cluster = Awaited<ReturnType<typeof openCluster>>
+/** A database with standbys, and a service that knows the way to all of them. */
+type Cluster = {
+  hosts: readonly Host[]
+  service(): TestServer
+  /** A connection of the superuser to the database on the server that takes writes. */
+  connect(): Promise<Connection>
+  /** Kill the primary. A standby takes its place. */
+  failOver(stallMs: number): Promise<void>
+  /** Give a promoted primary a standby of its own. */
+  repair(): Promise<void>
+  killService(): Promise<void>
+  stop(): Promise<void>
+}
 
-/** A primary, its standby and a service that knows the way to both. */
-async function openCluster(waited: boolean) {
+/** Start a service, and again after `kill` on the same address. */
+async function openService(url: string) {
+  const dataDir = newDirectory()
+  const start = (port: string) =>
+    startServer({
+      dataDir,
+      env: { DATABASE_URL: url, PORT: port, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
+    })
+  let service = await start('0')
+  return {
+    now: () => service,
+    async kill(): Promise<void> {
+      const { port } = new URL(service.url)
+      await service.kill()
+      service = await start(port)
+    },
+  }
+}
+
+/** A primary and its standby. The test itself promotes. */
+async function openPair(waited: boolean): Promise<Cluster> {
   const databases = await openDatabases()
   const name = await databases.create('coupons')
   let standbys = 0
@@ -96,25 +131,13 @@ async function openCluster(waited: boolean) {
   }
   let standby: Postgres | null = await follow(primary)
   const hosts: [Host, Host] = [await openHost(primary), await openHost(standby)]
-  const dataDir = newDirectory()
-  const startService = (port: string) =>
-    startServer({
-      dataDir,
-      env: {
-        DATABASE_URL: `postgres://cuponera@${hosts.map(({ socket }) => encodeURIComponent(socket)).join(',')}/${name}`,
-        PORT: port,
-        RATE_LIMIT: 'off',
-        LOG_LEVEL: 'warn',
-      },
-    })
-  let service: TestServer = await startService('0')
+  const sockets = hosts.map(({ socket }) => encodeURIComponent(socket))
+  const service = await openService(`postgres://cuponera@${sockets.join(',')}/${name}`)
   return {
     hosts,
-    service: () => service,
-    /** A connection of the superuser to the database on the server that takes writes. */
+    service: service.now,
     connect: () => administer(primary, name),
-    /** Kill the primary, and promote its standby. */
-    async failOver(stallMs: number): Promise<void> {
+    async failOver(stallMs) {
       if (standby === null) throw new Error('there is no standby')
       // The way between them fails a little earlier: what did not wait for the standby is lost.
       between.hold()
@@ -130,24 +153,53 @@ async function openCluster(waited: boolean) {
       standby = null
       if (died !== databases.server) await died.stop()
     },
-    /** Give a promoted primary a standby of its own. */
-    async repair(): Promise<void> {
+    async repair() {
       if (standby !== null) return
       standby = await follow(primary)
       hosts[1].lead(standby)
     },
-    async killService(): Promise<void> {
-      const { port } = new URL(service.url)
-      await service.kill()
-      service = await startService(port)
-    },
-    async stop(): Promise<void> {
-      await service.kill()
+    killService: service.kill,
+    async stop() {
+      await service.now().kill()
       for (const host of [...hosts, between]) host.close()
       await standby?.stop()
       if (primary !== databases.server) await primary.stop()
       await databases.stop()
     },
+  }
+}
+
+/** Three servers under Patroni, which promotes. */
+async function openUnderPatroni(): Promise<Cluster> {
+  const patroni = await openPatroni()
+  try {
+    const administrator = await patroni.connect('postgres')
+    await administrator.send('CREATE ROLE cuponera LOGIN', [])
+    await administrator.send('CREATE DATABASE coupons OWNER cuponera', [])
+    administrator.destroy()
+    const service = await openService(patroni.url('coupons'))
+    let revive: (() => void) | null = null
+    return {
+      hosts: [],
+      service: service.now,
+      connect: () => patroni.connect('coupons'),
+      async failOver() {
+        revive = await patroni.killLeader()
+      },
+      async repair() {
+        revive?.()
+        revive = null
+        await patroni.whole()
+      },
+      killService: service.kill,
+      async stop() {
+        await service.now().kill()
+        patroni.stop()
+      },
+    }
+  } catch (cause) {
+    patroni.stop()
+    throw cause
   }
 }
 
@@ -175,10 +227,17 @@ const happenings: Record<Kind, (cluster: Cluster, random: Random) => Promise<voi
 async function secondsUntilWrite({ memory }: Workload, cluster: Cluster): Promise<number> {
   const began = performance.now()
   const body = { name: 'después', benefit: percentBenefit }
-  await until('a write is answered', async () => {
-    const answer = await call(cluster.service().url, '/api/coupons', { body, token: memory.token })
-    return answer.status === 201
-  })
+  await until(
+    'a write is answered',
+    async () => {
+      const answer = await call(cluster.service().url, '/api/coupons', {
+        body,
+        token: memory.token,
+      })
+      return answer.status === 201
+    },
+    180,
+  )
   return (performance.now() - began) / 1000
 }
 
@@ -212,14 +271,26 @@ async function brokenInvariants(cluster: Cluster): Promise<string[]> {
 if (import.meta.main) {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { kinds: { type: 'string' }, async: { type: 'boolean', default: false } },
+    options: {
+      kinds: { type: 'string' },
+      async: { type: 'boolean', default: false },
+      patroni: { type: 'boolean', default: false },
+    },
   })
   const seed = chooseSeed()
-  const chosen = kinds.filter((kind) => values.kinds?.split(',').includes(kind) ?? true)
+  const { patroni } = values
+  const asked = values.kinds?.split(',') ?? (patroni ? ['primary'] : kinds)
+  const chosen = kinds.filter((kind) => asked.includes(kind))
   const waited = !values.async
   console.log(`SEED=${seed}`)
   const report = await failoverRounds({
-    ...{ count: Number(positionals[0] ?? 20), kinds: chosen, random: new Random(seed), waited },
+    ...{
+      count: Number(positionals[0] ?? 20),
+      kinds: chosen,
+      random: new Random(seed),
+      waited,
+      patroni,
+    },
     progress: ({ rounds }) => process.stderr.write(`\r${JSON.stringify(rounds)}`),
   })
   await cleanUp()

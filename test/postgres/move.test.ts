@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../../src/cli/run.ts'
+import { Connection } from '../../src/db/postgres/connection.ts'
 import { ledger, payment, poster, sha256OfOne, transfer } from '../support/check-wrongs.ts'
 import { copyDirectory, type Run, runCommand } from '../support/cli.ts'
 import {
@@ -222,11 +223,11 @@ async function killed(lines: number, from: string, to: string, dataDir: string):
 test('a move that is killed again and again ends whole, in either direction', async () => {
   const dataDir = copyDirectory(sound.dataDir)
   const address = await newUrl()
-  for (const lines of [1, 2, 3, 4]) await killed(lines, dataDir, address, dataDir)
+  for (const lines of [1, 3, 4]) await killed(lines, dataDir, address, dataDir)
   await done(move(dataDir, address))
   expect(await done(command(['check'], dataDir, address))).toStartWith('no problems')
   const back = newDirectory()
-  for (const lines of [1, 2, 3]) await killed(lines, address, back, dataDir)
+  for (const lines of [1, 3]) await killed(lines, address, back, dataDir)
   await done(move(address, back, dataDir))
   expect(rowsOf(back)).toEqual(rowsOf(sound.dataDir))
 })
@@ -324,17 +325,39 @@ test('a copy that is not the same is refused, and the file goes on', async () =>
   expect((await call(server.url, '/readyz')).status).toBe(200)
   await server.stop()
   await done(move(dataDir, address))
+  await connection.end()
+})
 
+test('a move and a service keep each other away', async () => {
+  const dataDir = copyDirectory(sound.dataDir)
+  const address = await newUrl()
+  const connection = await connectTo(address)
   await connection.send(`SELECT pg_advisory_lock(hashtextextended('move', 1))`, [])
   const started = await serve(dataDir, { DATABASE_URL: address })
   expect(started.stderr).toContain('"cuponera move" works on the database')
+  const { count } = await connection.send(`SELECT 1 FROM pg_class WHERE relname = 'facts'`, [])
+  expect(count).toBe(0)
   await connection.end()
+  // A service that lost its lease, and has a session left.
+  const session = await Connection.open({ connectionString: address }, 10_000, () => undefined)
+  await session.send(`SET application_name = 'cuponera'`, [])
+  expect((await move(dataDir, address)).stderr).toContain('uses the database')
+  await session.end()
 })
 
 test('a move that cannot be leaves both sides as they were', async () => {
   const dataDir = copyDirectory(sound.dataDir)
   const address = await newUrl()
   const url = databases.server.url(await databases.create('coupons'))
+  const spoilt = copyDirectory(sound.dataDir)
+  const wrong = await newUrl()
+  await done(move(spoilt, wrong))
+  const changing = await connectTo(wrong)
+  await changing.send(
+    `UPDATE vouchers SET phase = 'minted', ended_at = NULL WHERE phase = 'claimed'`,
+    [],
+  )
+  await changing.end()
   const damaged = copyDirectory(sound.dataDir)
   await damage(damaged, 'UPDATE totals SET refreshed = 7')
   const older = copyDirectory(sound.dataDir)
@@ -349,12 +372,18 @@ test('a move that cannot be leaves both sides as they were', async () => {
     [['--from', older, '--to', address], 'start the service once'],
     [['--from', address, '--to', newDirectory()], 'none of Cuponera'],
     [['--from', url, '--to', dataDir], 'has data already'],
+    [['--from', wrong, '--to', spoilt], 'does not pass the check: redemptions row 1'],
   ]
   for (const [args, line, code = 1] of refused) {
     const told = await command(['move', ...args], newDirectory())
     expect({ args, code: told.code }).toEqual({ args, code })
     expect(told.stderr).toContain(line)
   }
+  // The database goes on, and nothing is left in the directory.
+  expect(existsSync(join(spoilt, 'incoming'))).toBe(false)
+  const server = await startServer({ dataDir: spoilt, env: { DATABASE_URL: wrong } })
+  expect((await call(server.url, '/readyz')).status).toBe(200)
+  await server.stop()
   const connection = await connectTo(address)
   const { count } = await connection.send(`SELECT 1 FROM pg_class WHERE relname = 'facts'`, [])
   expect(count).toBe(0)

@@ -1,6 +1,6 @@
 /** Standbys of a PostgreSQL server for tests. The package has no pg_basebackup, so that a directory is copied. */
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Connection } from '../../src/db/postgres/connection.ts'
 import type { Postgres } from './postgres.ts'
@@ -29,12 +29,7 @@ export async function startStandby(
   try {
     const follow = `host=${through.socket} user=postgres application_name=${name}`
     const standby = await primary.beside({ primary_conninfo: follow }, async (data) => {
-      await connection.send(`SELECT pg_backup_start('standby', true)`, [])
-      // A file that ends meanwhile is told as a failure, and is none.
-      spawnSync('cp', ['-a', `${primary.data}/.`, data])
-      spawnSync('rm', ['-f', join(data, 'postmaster.pid'), join(data, 'postmaster.opts')])
-      const { rows } = await connection.send('SELECT labelfile FROM pg_backup_stop(false)', [])
-      writeFileSync(join(data, 'backup_label'), String(rows[0]?.labelfile))
+      await copyData(connection, primary.data, data)
       writeFileSync(join(data, 'standby.signal'), '')
     })
     await until('the standby follows', async () => (await stateOf(connection, name)) === 'async')
@@ -43,6 +38,18 @@ export async function startStandby(
   } finally {
     connection.destroy()
   }
+}
+
+/** Copy the directory of a running server into an empty one, as a base backup. */
+export async function copyData(connection: Connection, from: string, to: string): Promise<void> {
+  await connection.send(`SELECT pg_backup_start('copy', true)`, [])
+  // A file that ends meanwhile is told as a failure, and is none.
+  spawnSync('cp', ['-a', `${from}/.`, to])
+  for (const left of ['postmaster.pid', 'postmaster.opts', 'standby.signal']) {
+    rmSync(join(to, left), { force: true })
+  }
+  const { rows } = await connection.send('SELECT labelfile FROM pg_backup_stop(false)', [])
+  writeFileSync(join(to, 'backup_label'), String(rows[0]?.labelfile))
 }
 
 async function waitFor(connection: Connection, name: string): Promise<void> {

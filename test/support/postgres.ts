@@ -19,6 +19,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { until } from './until.ts'
 
+const root = process.getuid?.() === 0
+
 /** The user that PostgreSQL runs as where the tests run as root: nobody. */
 const nobody = 65534
 
@@ -78,15 +80,8 @@ const settings = {
 
 /** Start a server of its own. Null where this machine has no PostgreSQL. */
 export async function startPostgres(extra: Record<string, string> = {}): Promise<Postgres | null> {
-  const packaged = findPostgres()
-  if (packaged === null) return null
-  const home = newHome()
-  const programs = join(home, 'programs', 'native')
-  mkdirSync(dirname(programs))
-  cpSync(packaged, programs, { recursive: true, verbatimSymlinks: true })
-  linkLibraries(programs)
-  // The mask of this process may be that of the service, for files of its user alone.
-  chmodSync(dirname(programs), 0o755)
+  if (findPostgres() === null) return null
+  const { home, programs } = installPostgres()
   return startServer({ home, programs, extra }, async (data) => {
     const [program = '', ...args] = asUser(
       join(programs, 'bin', 'initdb'),
@@ -98,26 +93,46 @@ export async function startPostgres(extra: Record<string, string> = {}): Promise
   })
 }
 
+/** Programs of PostgreSQL in a new directory. Throws where this machine has none. */
+export function installPostgres(): { home: string; programs: string } {
+  const packaged = findPostgres()
+  if (packaged === null) throw new Error('this machine has no PostgreSQL')
+  const home = newHome()
+  const programs = join(home, 'programs', 'native')
+  mkdirSync(dirname(programs))
+  cpSync(packaged, programs, { recursive: true, verbatimSymlinks: true })
+  linkLibraries(programs)
+  // The mask of this process may be that of the service, for files of its user alone.
+  chmodSync(dirname(programs), 0o755)
+  return { home, programs }
+}
+
 function newHome(): string {
   // The memory file system, so that a test waits for no disk.
   const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
   const home = mkdtempSync(join(parent, 'cuponera-pg-'))
   chmodSync(home, 0o755)
+  if (root) chownSync(home, nobody, nobody)
   return home
 }
 
-const root = process.getuid?.() === 0
-
 /** A command as the user that PostgreSQL runs as. */
-function asUser(...command: string[]): string[] {
+export function asUser(...command: string[]): string[] {
   if (!root) return command
   return ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', ...command]
 }
 
-/** Processes that a process started. None where this machine does not tell. */
-function childrenOf(pid = 0): number[] {
-  const list = `/proc/${pid}/task/${pid}/children`
-  return existsSync(list) ? readFileSync(list, 'utf8').split(' ').map(Number).filter(Boolean) : []
+/** Kill a server with its processes, which would end by themselves a little later, and might still send an answer. */
+export function killAll(server: number): void {
+  const list = `/proc/${server}/task/${server}/children`
+  const others = existsSync(list) ? readFileSync(list, 'utf8').split(' ').map(Number) : []
+  for (const pid of [server, ...others.filter(Boolean)]) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'ESRCH') throw cause
+    }
+  }
 }
 
 type Parts = { home: string; programs: string; extra: Record<string, string> }
@@ -130,7 +145,7 @@ async function startServer(
   const data = join(home, 'data')
   mkdirSync(data)
   chmodSync(data, 0o700)
-  if (root) for (const path of [home, data]) chownSync(path, nobody, nobody)
+  if (root) chownSync(data, nobody, nobody)
   const run = (program: string, ...args: string[]) =>
     asUser(join(programs, 'bin', program), ...args)
   try {
@@ -161,16 +176,8 @@ async function startServer(
     server = null
     if (ended === null || ended.exitCode !== null) return
     const closed = new Promise((resolve) => ended.once('exit', resolve))
-    const others = signal === 'SIGKILL' ? childrenOf(ended.pid) : []
-    ended.kill(signal)
-    // They would end by themselves a little later, and might still send an answer.
-    for (const pid of others) {
-      try {
-        process.kill(pid, signal)
-      } catch (cause) {
-        if ((cause as NodeJS.ErrnoException).code !== 'ESRCH') throw cause
-      }
-    }
+    if (signal === 'SIGKILL' && ended.pid !== undefined) killAll(ended.pid)
+    else ended.kill(signal)
     await closed
   }
   try {

@@ -9,8 +9,9 @@ export const patienceSeconds = 50
 export async function until(
   state: string,
   isThere: () => boolean | Promise<boolean>,
+  seconds = patienceSeconds,
 ): Promise<void> {
-  const end = performance.now() + patienceSeconds * 1000
+  const end = performance.now() + seconds * 1000
   for (let pauseMs = 5; !(await isThere()); pauseMs = Math.min(pauseMs * 1.1, 100)) {
     if (performance.now() > end) throw new Error(`this did not happen: ${state}`)
     await Bun.sleep(pauseMs)

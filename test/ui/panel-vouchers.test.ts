@@ -49,6 +49,8 @@ test('a voucher is issued, and handed over as a QR', async () => {
   await call(server.url, '/api/coupons/claim', { body: { nonce } })
   await dialog().getByRole('heading', { name: 'Canjeado' }).waitFor()
   expect(await dialog().getByRole('img', { name: 'Código QR del cupón' }).count()).toBe(0)
+  // Nobody sends it any more.
+  expect(await page.getByRole('link', { name: 'WhatsApp' }).count()).toBe(0)
   await checkPage(page, 'panel-hand-redeemed')
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Entregar uno' }).and(page.locator(':focus')).waitFor()

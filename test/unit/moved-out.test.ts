@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/app/config.ts'
 import { realStatFs, type StatFs } from '../../src/app/disk.ts'
+import { closeForMove } from '../../src/app/move.ts'
 import { createMovedOut } from '../../src/app/moved-out.ts'
 import { createMoveOut } from '../../src/app/moving.ts'
 import { openRuntime, type Runtime } from '../../src/app/runtime.ts'
@@ -80,4 +81,18 @@ test('a moved service says that its copy has no room', async () => {
   const maintenance = { backup: () => Promise.reject(failure) } as unknown as Maintenance
   const moved = await createMoved({ maintenance })
   expect(await moved.file(caller, passphrase).catch((refused) => refused)).toMatchObject(noRoom)
+})
+
+test('a service that went on in PostgreSQL gives out no file, makes no copy, and does not open by its page', async () => {
+  const runtime = await openService()
+  await closeForMove(runtime.database, 17, 'postgres')
+  let copies = 0
+  const backup = async () => void copies++
+  const maintenance = { backup } as unknown as Maintenance
+  const parts = { spend: async () => undefined, restart: () => undefined }
+  const moved = createMovedOut({ ...runtime, maintenance }, parts)
+  for (const step of [moved.begin(caller), moved.file(caller, passphrase), moved.back(caller)]) {
+    expect(await step.catch((refused) => refused)).toMatchObject({ code: 'move-not-allowed' })
+  }
+  expect(copies).toBe(0)
 })

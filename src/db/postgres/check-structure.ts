@@ -66,9 +66,9 @@ function structureOf(texts: readonly string[]): Structure {
     }
     if (created === undefined) continue
     names.table.add(created)
-    for (const [line, column] of text.matchAll(
-      /^\s+(\w+) (?:BIGINT|BYTEA|TEXT|UUID|TIMESTAMPTZ)\b.*/gm,
-    )) {
+    for (const line of text.split('\n')) {
+      const column = /^(\w+) (?:BIGINT|BYTEA|TEXT|UUID|TIMESTAMPTZ)\b/.exec(line.trim())?.[1]
+      if (column === undefined) continue
       const filled = /(?<! IS) NOT NULL\b|\bPRIMARY KEY\b/.test(line)
       names.column.add(`${created}.${column}${filled ? ' NOT NULL' : ''}`)
     }

@@ -12,14 +12,15 @@ export function translateStatement(text: string): string {
 
 // Counters have tables of the engine (counters.ts).
 const counterOnly = Object.keys(counterTables).filter((table) => table !== 'definitions')
-const counted =
-  /^ {2}((claimed|voided) INTEGER NOT NULL DEFAULT 0 |CHECK \(claimed \+ voided).*\n/gm
+const counted = /^ {2}(?:(?:claimed|voided) INTEGER NOT NULL DEFAULT 0 |CHECK \(claimed \+ voided)/
 
 /** A schema text: its version, its tables and indexes. References come last, since a table may name a later one. */
 export function translateSchema(text: string): string[] {
   const statements = text
     .replace(/--[^\n]*/g, '')
-    .replace(counted, '')
+    .split('\n')
+    .filter((line) => !counted.test(line))
+    .join('\n')
     .split(';')
     .map((one) => one.trim())
     .filter((one) => one !== '' && !one.startsWith('PRAGMA') && !isOfCounters(one))

@@ -1,5 +1,6 @@
 import { limits } from '../../base/limits.ts'
 import { OperatorError } from '../../base/operator-error.ts'
+import type { Pins } from '../inspect.ts'
 import { couponSchema, versionOf } from '../migrations.ts'
 import type { Sql } from '../sql.ts'
 import { type Connection, ConnectionLost } from './connection.ts'
@@ -46,6 +47,22 @@ export function createReadingSql(connection: Connection): Sql {
     post() {
       throw new Error('nothing is written here')
     },
+  })
+}
+
+/** The keys that the database on a server belongs to. Null before its first start. */
+export function readServerPins(url: string): Promise<Pins | null> {
+  return readSnapshot(url, async (connection) => {
+    if ((await readVersion(connection)) === null) return null
+    const find = async (name: string) => {
+      const { rows } = await connection.send('SELECT value FROM facts WHERE name = $1', [name])
+      return rows[0] === undefined ? null : String(rows[0].value)
+    }
+    return {
+      manager: await find('manager'),
+      storeKey: await find('store-key'),
+      cardKey: await find('card-key'),
+    }
   })
 }
 

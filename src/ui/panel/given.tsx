@@ -105,7 +105,7 @@ export function Given({ vouchers, onGiven, onTrial, children }: Props) {
             />
           </div>
         )}
-        {reach === 'public' && trial}
+        {reach === 'public' && status === 'minted' && trial}
         <WifiBox />
       </div>
       <div class="stack">
@@ -113,11 +113,15 @@ export function Given({ vouchers, onGiven, onTrial, children }: Props) {
           {shownName(voucher.name, voucher.coupon)}
         </h3>
         {voucher.recipient && <p>{t('hand.for', { name: voucher.recipient.name })}</p>}
-        {reach !== 'device' && <p>{t('hand.how')}</p>}
-        <ReachNotice />
-        <Ways handed={voucher} all={vouchers} shop={shop} onGiven={onGiven}>
-          {reach !== 'public' && trial}
-        </Ways>
+        {status === 'minted' && (
+          <>
+            {reach !== 'device' && <p>{t('hand.how')}</p>}
+            <ReachNotice />
+            <Ways handed={voucher} all={vouchers} shop={shop} onGiven={onGiven}>
+              {reach !== 'public' && trial}
+            </Ways>
+          </>
+        )}
         <TicketButton
           key={vouchers[0]?.nonce}
           vouchers={vouchers}

@@ -8,9 +8,11 @@ import { kindOf, type Root } from '../../../src/db/roots.ts'
 import type { Databases } from '../../support/postgres-databases.ts'
 import { settledOrWaiting } from '../../support/waiting.ts'
 import { openWorldDatabase, type Row, type Stores, type WorldDatabase } from './database.ts'
-import { moneyOperations, type Operations, otherOperations } from './operations.ts'
+import { moneyOperations, type Operations, otherOperations, type Parts } from './operations.ts'
 import { linesOf } from './outcome.ts'
 import { inSteps } from './steps.ts'
+import { walletOperations } from './wallet-operations.ts'
+import { createWallet, fillWallet } from './wallet-world.ts'
 import { createServices, fillWorld } from './world.ts'
 
 export type Pair = readonly [first: string, second: string]
@@ -20,18 +22,25 @@ export type Problem = { pair: Pair; after: number; difference: string[] }
 
 type Answer = { kind: string; value: unknown }
 
-export async function openMatrix(databases: Databases) {
+/** `wallet`: with the rows and operations of the wallet. Each run takes longer with them. */
+export async function openMatrix(databases: Databases, { wallet = false } = {}) {
   const database = await openWorldDatabase(databases)
   const { engine, looking } = database
   const plain = createServices(engine)
   const world = await fillWorld(engine, plain)
-  await database.keep()
-  const parts = { world, plain, metered: createServices(engine, true), engine }
+  const metered = createServices(engine, true)
+  const parts = { world, plain, metered, engine }
   const all: Operations = { ...moneyOperations(parts), ...otherOperations(parts) }
+  const ofWallet = wallet ? await openWallet({ world, plain, engine }) : null
+  Object.assign(all, ofWallet?.operations)
+  await database.keep()
   const before = await database.rows()
   const baseline = new Set(before.map(({ text }) => text))
-  const known = wordsIn(before.map(({ text }) => text).join(' '))
-  for (const one of Object.values(world)) known.add(typeof one === 'string' ? one : one.pubkey)
+  const known = wordsIn(
+    JSON.stringify([before.map(({ value }) => value), world, ofWallet?.known], (_, value) =>
+      value instanceof Uint8Array ? value.toHex() : value,
+    ),
+  )
   known.add(plain.signer.pubkey)
   let restored = 0
 
@@ -120,6 +129,13 @@ export async function openMatrix(databases: Databases) {
   }
 }
 
+/** The wallet of the world, and its operations. */
+async function openWallet({ world, plain, engine }: Omit<Parts, 'metered'>) {
+  const wallet = createWallet(engine, plain)
+  const known = await fillWallet(wallet, plain.at)
+  return { known, operations: walletOperations({ world, wallet, known, plain }) }
+}
+
 export type Matrix = Awaited<ReturnType<typeof openMatrix>>
 
 /** Ordered pairs of operations that share a root, and each that one node does for all with every other. */
@@ -174,7 +190,10 @@ function differenceOf(lines: readonly string[], orders: readonly (readonly strin
 }
 
 function wordsIn(text: string): Set<string> {
-  return new Set(text.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[\w-]{22,}/g) ?? [])
+  return new Set(
+    text.replace(/\\+x/g, ' ').match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[\w-]{22,}/g) ??
+      [],
+  )
 }
 
 /** The names of the roots that an operation has. A voucher includes its chain and its definition. */
@@ -212,6 +231,21 @@ async function namesOf(engine: WorldDatabase['engine'], root: Root): Promise<str
     const found = await engine.snapshot((tx) => tx.vouchers.find(root.voucher))
     return found ? [`chain ${found.rootId}`, `definition ${found.couponId}`] : []
   }
+  if ('scan' in root) return [`scan ${root.scan}`, ...(await cardOf(engine, root))]
+  if ('payment' in root) return [`payment ${root.payment}`, ...(await cardOf(engine, root))]
   const key = Object.entries(root).find(([name]) => name === kindOf(root))?.[1]
   return [`${kindOf(root)} ${key instanceof Uint8Array ? key.toHex() : key}`]
+}
+
+/** The card that a scan or a payment includes. */
+async function cardOf(
+  engine: WorldDatabase['engine'],
+  root: { scan: string } | { payment: number },
+) {
+  return engine.snapshot(async (tx) => {
+    const found =
+      'scan' in root ? await tx.scans.find(root.scan) : await tx.payments.findById(root.payment)
+    const card = found && (await tx.cards.findById(found.cardId))
+    return card ? [`card ${card.cid}`] : []
+  })
 }

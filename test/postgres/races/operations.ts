@@ -39,7 +39,12 @@ type Services = ReturnType<typeof createServices>
 /** An operation of its own name. Its result is compared. */
 export type Operations = Record<string, () => Promise<unknown>>
 
-type Parts = { world: World; plain: Services; metered: Services; engine: WorldDatabase['engine'] }
+export type Parts = {
+  world: World
+  plain: Services
+  metered: Services
+  engine: WorldDatabase['engine']
+}
 
 const signature = 'ab'.repeat(32)
 

@@ -9,7 +9,10 @@ type Line = { text: string; made: string[] }
 
 /** Row ids that the world did not have (see `world.ts`). Times are later, other numbers are smaller. */
 const madeIds = { from: 10_000_000, to: 1_000_000_000 }
-const words = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|[A-Za-z0-9_-]{22,}/g
+// A long text of base 64 stands alone or between quotes: paths have its alphabet, too.
+const long = '(?<=^|")[A-Za-z0-9+/]{60,}={0,2}(?=$|["\\\\])'
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+const words = new RegExp(`${uuid}|[0-9a-f]{32,}|${long}|[A-Za-z0-9_-]{22,}`, 'g')
 const plainWord = /^[a-z-]+$/
 
 /** The lines of an outcome. `known` are the texts that stand for themselves. */

@@ -9,7 +9,7 @@ import { openMatrix, type Pair, pairsOf } from './matrix.ts'
 export async function runMatrix({ locked = true, only }: { locked?: boolean; only?: string }) {
   const databases = await openDatabases({ deadlock_timeout: '50ms' })
   try {
-    const matrix = await openMatrix(databases)
+    const matrix = await openMatrix(databases, { wallet: true })
     const named = (pair: Pair) => only === undefined || pair.includes(only)
     const pairs = (await pairsOf(matrix, matrix.names)).filter(named)
     let runs = 0

@@ -26,6 +26,7 @@ import { createPoster } from '../../../src/posters/manage.ts'
 import type { PosterService } from '../../../src/posters/service.ts'
 import type { Caller } from '../../../src/session/caller.ts'
 import type { Shops } from '../../../src/shops/service.ts'
+import { manager } from '../../support/cards.ts'
 import { newSigner, percentBenefit, verifyEvent } from '../../support/client.ts'
 import { secondsNow } from '../../support/clock.ts'
 import { samples } from '../../support/pictures.ts'
@@ -50,7 +51,7 @@ export function callerOf({ pubkey }: { pubkey: string }, signature?: string): Ca
 export function createServices(engine: WorldDatabase['engine'], metered = false) {
   const at = secondsNow()
   const now = () => at
-  const signer = newSigner(new Uint8Array(32).fill(7))
+  const signer = manager
   let salt = 0
   const merchants: Merchants = {
     ...{ database: engine, now, storeKey, metered: () => metered, listed: new Set() },
@@ -125,6 +126,13 @@ export async function fillWorld(engine: WorldDatabase['engine'], services: Servi
   const killed = await defineOne({ maxUses: 3 })
   await mintVouchers(coupons, manage, { couponId: killed, count: 2, names: null }, null)
   await voidAll(coupons, manage, killed)
+  const gift = await defineOne({})
+  const sent = await mintVouchers(
+    coupons,
+    manage,
+    { couponId: gift, count: null, names: null },
+    null,
+  )
   await announce(coupons, manage, announcementOf(owner, at - 60), [])
   const mint = async (names: Parameters<typeof mintVouchers>[2]['names'] = null) =>
     JSON.parse(
@@ -161,6 +169,9 @@ export async function fillWorld(engine: WorldDatabase['engine'], services: Servi
   return {
     ...{ owner, minter, taker, stranger, partner, cafe, fresh, other, killed, picture },
     unused: unused.body.picture.hash,
+    gift,
+    /** A voucher of its own coupon, for a transfer. */
+    sent: JSON.parse(sent.body) as { nonce: string; voucher: NostrEvent },
     open: open ?? '',
     /** The first voucher of a chain, and the open one at its end. */
     chained: chained ?? '',

@@ -1,4 +1,5 @@
 import { Database as Sqlite } from 'bun:sqlite'
+import { ownLikeDirectory } from '../../../base/durable.ts'
 import { OperatorError } from '../../../base/operator-error.ts'
 import { type Schema, versionOf } from '../../migrations.ts'
 import type { Connection } from '../connection.ts'
@@ -29,6 +30,7 @@ export async function unloadServer(
   await connection.send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', [])
   const file = new Sqlite(path, { create: true, readwrite: true, strict: true })
   try {
+    ownLikeDirectory(path)
     // A copy that was interrupted is made anew, so that it needs no journal. The arrival syncs the file.
     file.run('PRAGMA journal_mode = OFF')
     file.run('PRAGMA synchronous = OFF')
