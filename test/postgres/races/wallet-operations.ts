@@ -151,8 +151,8 @@ export function walletOperations({ world, wallet, known, plain }: Parts): Operat
     'take an error of a ledger': answering('error'),
     'release a payment': () => releaseUnanswered(late),
     ...Object.fromEntries(
-      Object.values(sweeps).map(({ lease, prune }) => [
-        lease,
+      Object.entries(sweeps).map(([name, { prune }]) => [
+        name,
         () => engine.transact({ roots: ['instance'] }, (tx) => prune(tx, at + 3600)),
       ]),
     ),
