@@ -6,6 +6,8 @@
  * etcd-server`), whose leader dies with its disk. `--namespace`: as root, the network between service and servers is one
  * of its own, which loses every packet for a while.
  */
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Connection } from '../../src/db/postgres/connection.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
@@ -40,7 +42,7 @@ type Asked = {
   random: Random
   /** False for the control: answers do not wait for the standby. */
   waited: boolean
-  servers?: Servers
+  servers: Servers
   progress?: (report: FailoverReport) => void
 }
 
@@ -51,7 +53,7 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
   const report: FailoverReport = {
     ...{ rounds: none(), away: none(), acknowledged: 0, cutOff: 0, problems: [] },
   }
-  const cluster = await openers[asked.servers ?? 'pair'](waited)
+  const cluster = await openers[asked.servers](waited)
   const older: Memory[] = []
   try {
     for (let round = 0; round < count && report.problems.length === 0; round++) {
@@ -75,9 +77,10 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
       older.push(memory)
       asked.progress?.(report)
     }
-    // An answer stands after later rounds, too.
+    // An answer stands after later rounds, too. Signatures are too old by then.
     for (const memory of older.slice(-10)) {
-      report.problems.push(...(await verifyMemory(cluster.service().url, memory)))
+      const lasting = { ...memory, proofs: [] }
+      report.problems.push(...(await verifyMemory(cluster.service().url, lasting)))
     }
     return report
   } finally {
@@ -172,17 +175,25 @@ async function openPair(waited: boolean): Promise<Cluster> {
 
 /** A primary and its standby on the other side of a network that loses packets. */
 async function openApart(waited: boolean): Promise<Cluster> {
+  await using opened = new AsyncDisposableStack()
   const network = openNamespace()
+  opened.defer(() => network.close())
   const [ofPrimary, ofStandby] = network.addresses
   const databases = await openDatabases({ listen_addresses: ofPrimary }, network.enter)
+  opened.defer(() => databases.stop())
   const primary = databases.server
   const name = await databases.create('coupons')
+  appendFileSync(join(primary.data, 'pg_hba.conf'), 'host all cuponera samenet scram-sha-256\n')
   const administrator = await databases.connect(name)
+  await administrator.send('SELECT pg_reload_conf()', [])
   await administrator.send(`ALTER ROLE cuponera PASSWORD 'clave'`, [])
   administrator.destroy()
   const settings = { listen_addresses: ofStandby }
   const standby = await startStandby(primary, { name: 'standby', waited, settings })
+  opened.defer(() => standby.stop())
   const service = await openService(`postgres://cuponera:clave@${ofPrimary},${ofStandby}/${name}`)
+  opened.defer(() => service.now().kill())
+  const everything = opened.move()
   return {
     hosts: [{ hold: network.drop, letGo: network.restore, cut: () => undefined }],
     service: service.now,
@@ -192,12 +203,7 @@ async function openApart(waited: boolean): Promise<Cluster> {
     },
     repair: async () => undefined,
     killService: service.kill,
-    async stop() {
-      await service.now().kill()
-      await standby.stop()
-      await databases.stop()
-      network.close()
-    },
+    stop: () => everything.disposeAsync(),
   }
 }
 
@@ -346,13 +352,8 @@ if (import.meta.main) {
   const waited = !values.async
   console.log(`SEED=${seed}`)
   const report = await failoverRounds({
-    ...{
-      count: Number(positionals[0] ?? 20),
-      kinds: chosen,
-      random: new Random(seed),
-      waited,
-      patroni,
-    },
+    ...{ count: Number(positionals[0] ?? 20), kinds: chosen, random: new Random(seed) },
+    ...{ waited, servers },
     progress: ({ rounds }) => process.stderr.write(`\r${JSON.stringify(rounds)}`),
   })
   await cleanUp()
