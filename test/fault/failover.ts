@@ -3,12 +3,16 @@
  * under load: the primary (the standby is promoted), the service, or the network between them. Every answer that
  * was given must stand, once. `--kinds primary,node` chooses, `SEED=…` repeats. Control: `--async`, where the standby
  * is not waited for, must lose something. `--patroni`: three servers under Patroni and etcd (`apt-get install patroni
- * etcd-server`), whose leader dies with its disk.
+ * etcd-server`), whose leader dies with its disk. `--namespace`: as root, the network between service and servers is one
+ * of its own, which loses every packet for a while.
  */
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Connection } from '../../src/db/postgres/connection.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
 import { call, percentBenefit } from '../support/client.ts'
+import { inOwnNetwork, openNamespace } from '../support/namespace.ts'
 import type { Postgres } from '../support/postgres.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { type Host, openHost } from '../support/postgres-host.ts'
@@ -38,8 +42,7 @@ type Asked = {
   random: Random
   /** False for the control: answers do not wait for the standby. */
   waited: boolean
-  /** Servers under Patroni. */
-  patroni?: boolean
+  servers: Servers
   progress?: (report: FailoverReport) => void
 }
 
@@ -50,7 +53,7 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
   const report: FailoverReport = {
     ...{ rounds: none(), away: none(), acknowledged: 0, cutOff: 0, problems: [] },
   }
-  const cluster = asked.patroni ? await openUnderPatroni() : await openPair(waited)
+  const cluster = await openers[asked.servers](waited)
   const older: Memory[] = []
   try {
     for (let round = 0; round < count && report.problems.length === 0; round++) {
@@ -60,7 +63,7 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
       const running = load.run(8)
       await load.reach(40)
       await Bun.sleep(random.below(300))
-      await happenings[kind](cluster, random)
+      report.problems.push(...(await happenings[kind](cluster, random, load)))
       report.away[kind] = Math.max(report.away[kind], await secondsUntilWrite(load, cluster))
       await Bun.sleep(random.below(200))
       load.stop()
@@ -74,9 +77,10 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
       older.push(memory)
       asked.progress?.(report)
     }
-    // An answer stands after later rounds, too.
+    // An answer stands after later rounds, too. Signatures are too old by then.
     for (const memory of older.slice(-10)) {
-      report.problems.push(...(await verifyMemory(cluster.service().url, memory)))
+      const lasting = { ...memory, proofs: [] }
+      report.problems.push(...(await verifyMemory(cluster.service().url, lasting)))
     }
     return report
   } finally {
@@ -86,7 +90,7 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
 
 /** A database with standbys, and a service that knows the way to all of them. */
 type Cluster = {
-  hosts: readonly Host[]
+  hosts: readonly Pick<Host, 'cut' | 'hold' | 'letGo'>[]
   service(): TestServer
   /** A connection of the superuser to the database on the server that takes writes. */
   connect(): Promise<Connection>
@@ -169,6 +173,40 @@ async function openPair(waited: boolean): Promise<Cluster> {
   }
 }
 
+/** A primary and its standby on the other side of a network that loses packets. */
+async function openApart(waited: boolean): Promise<Cluster> {
+  await using opened = new AsyncDisposableStack()
+  const network = openNamespace()
+  opened.defer(() => network.close())
+  const [ofPrimary, ofStandby] = network.addresses
+  const databases = await openDatabases({ listen_addresses: ofPrimary }, network.enter)
+  opened.defer(() => databases.stop())
+  const primary = databases.server
+  const name = await databases.create('coupons')
+  appendFileSync(join(primary.data, 'pg_hba.conf'), 'host all cuponera samenet scram-sha-256\n')
+  const administrator = await databases.connect(name)
+  await administrator.send('SELECT pg_reload_conf()', [])
+  await administrator.send(`ALTER ROLE cuponera PASSWORD 'clave'`, [])
+  administrator.destroy()
+  const settings = { listen_addresses: ofStandby }
+  const standby = await startStandby(primary, { name: 'standby', waited, settings })
+  opened.defer(() => standby.stop())
+  const service = await openService(`postgres://cuponera:clave@${ofPrimary},${ofStandby}/${name}`)
+  opened.defer(() => service.now().kill())
+  const everything = opened.move()
+  return {
+    hosts: [{ hold: network.drop, letGo: network.restore, cut: () => undefined }],
+    service: service.now,
+    connect: () => administer(primary, name),
+    async failOver() {
+      throw new Error('nobody promotes here')
+    },
+    repair: async () => undefined,
+    killService: service.kill,
+    stop: () => everything.disposeAsync(),
+  }
+}
+
 /** Three servers under Patroni, which promotes. */
 async function openUnderPatroni(): Promise<Cluster> {
   const patroni = await openPatroni()
@@ -203,23 +241,46 @@ async function openUnderPatroni(): Promise<Cluster> {
   }
 }
 
-const happenings: Record<Kind, (cluster: Cluster, random: Random) => Promise<void>> = {
-  primary: (cluster, random) => cluster.failOver(random.below(100)),
-  node: (cluster) => cluster.killService(),
+type Servers = 'pair' | 'apart' | 'patroni'
+
+const openers: Record<Servers, (waited: boolean) => Promise<Cluster>> = {
+  pair: openPair,
+  apart: openApart,
+  patroni: openUnderPatroni,
+}
+
+/** Resolves to the problems of the happening itself. */
+type Happening = (cluster: Cluster, random: Random, load: Workload) => Promise<string[]>
+
+const happenings: Record<Kind, Happening> = {
+  async primary(cluster, random) {
+    await cluster.failOver(random.below(100))
+    return []
+  },
+  async node(cluster) {
+    await cluster.killService()
+    return []
+  },
   async cut({ hosts }, random) {
     for (let cuts = 1 + random.below(5); cuts > 0; cuts--) {
       for (const host of hosts) host.cut()
       await Bun.sleep(random.below(150))
     }
+    return []
   },
-  // Shorter or longer than the service waits for an answer.
-  async partition({ hosts }, random) {
+  async partition({ hosts }, random, { memory }) {
     for (const host of hosts) host.hold()
-    await Bun.sleep(random.chance(0.5) ? random.below(2000) : 8000 + random.below(6000))
+    // Answers to requests that had arrived are given.
+    await Bun.sleep(500)
+    const before = memory.acknowledged
+    // Shorter or longer than the service waits for an answer.
+    await Bun.sleep(random.chance(0.5) ? random.below(1500) : 8000 + random.below(6000))
+    const after = memory.acknowledged
     for (const host of hosts) {
       if (random.chance(0.5)) host.cut()
       host.letGo()
     }
+    return after === before ? [] : [`${after - before} answers during a partition`]
   },
 }
 
@@ -275,22 +336,24 @@ if (import.meta.main) {
       kinds: { type: 'string' },
       async: { type: 'boolean', default: false },
       patroni: { type: 'boolean', default: false },
+      namespace: { type: 'boolean', default: false },
+      inside: { type: 'boolean', default: false },
     },
   })
+  const { patroni, namespace, inside } = values
+  if (namespace && !inside) {
+    process.exit(inOwnNetwork(process.execPath, ...process.argv.slice(1), '--inside'))
+  }
   const seed = chooseSeed()
-  const { patroni } = values
-  const asked = values.kinds?.split(',') ?? (patroni ? ['primary'] : kinds)
+  const servers = patroni ? 'patroni' : namespace ? 'apart' : 'pair'
+  const usual = { patroni: ['primary'], apart: ['partition'], pair: kinds }
+  const asked = values.kinds?.split(',') ?? usual[servers]
   const chosen = kinds.filter((kind) => asked.includes(kind))
   const waited = !values.async
   console.log(`SEED=${seed}`)
   const report = await failoverRounds({
-    ...{
-      count: Number(positionals[0] ?? 20),
-      kinds: chosen,
-      random: new Random(seed),
-      waited,
-      patroni,
-    },
+    ...{ count: Number(positionals[0] ?? 20), kinds: chosen, random: new Random(seed) },
+    ...{ waited, servers },
     progress: ({ rounds }) => process.stderr.write(`\r${JSON.stringify(rounds)}`),
   })
   await cleanUp()

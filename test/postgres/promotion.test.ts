@@ -8,7 +8,10 @@ afterAll(cleanUp)
 
 const seed = chooseSeed()
 const rounds = (count: number, waited: boolean) =>
-  failoverRounds({ count, kinds: ['primary'], random: new Random(seed), waited })
+  failoverRounds({
+    ...{ count, kinds: ['primary'], random: new Random(seed) },
+    ...{ waited, servers: 'pair' },
+  })
 
 test(`a promoted standby has every answer, once, and the service finds it, SEED=${seed}`, async () => {
   const { problems, acknowledged } = await rounds(2, true)

@@ -26,8 +26,11 @@ export type Databases = {
 }
 
 /** Start a server. Throws where this machine has no PostgreSQL. */
-export async function openDatabases(settings: Record<string, string> = {}): Promise<Databases> {
-  const server = await startPostgres(settings)
+export async function openDatabases(
+  settings: Record<string, string> = {},
+  enter: readonly string[] = [],
+): Promise<Databases> {
+  const server = await startPostgres(settings, enter)
   if (server === null) throw new Error('this machine has no PostgreSQL')
   try {
     return await fill(server)

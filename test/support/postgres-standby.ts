@@ -18,20 +18,24 @@ type Following = {
   waited: boolean
   /** The way to the primary, if it is not the direct one. */
   through?: Pick<Postgres, 'socket'>
+  settings?: Record<string, string>
 }
 
 /** Start a standby of a running server, and resolve when it follows. */
 export async function startStandby(
   primary: Postgres,
-  { name, waited, through = primary }: Following,
+  { name, waited, through = primary, settings = {} }: Following,
 ): Promise<Postgres> {
   const connection = await administer(primary)
   try {
     const follow = `host=${through.socket} user=postgres application_name=${name}`
-    const standby = await primary.beside({ primary_conninfo: follow }, async (data) => {
-      await copyData(connection, primary.data, data)
-      writeFileSync(join(data, 'standby.signal'), '')
-    })
+    const standby = await primary.beside(
+      { ...settings, primary_conninfo: follow },
+      async (data) => {
+        await copyData(connection, primary.data, data)
+        writeFileSync(join(data, 'standby.signal'), '')
+      },
+    )
     await until('the standby follows', async () => (await stateOf(connection, name)) === 'async')
     if (waited) await waitFor(connection, name)
     return standby

@@ -78,11 +78,14 @@ const settings = {
   autovacuum: 'off',
 } satisfies Record<string, string>
 
-/** Start a server of its own. Null where this machine has no PostgreSQL. */
-export async function startPostgres(extra: Record<string, string> = {}): Promise<Postgres | null> {
+/** Start a server of its own; `enter` stands before its command. Null where this machine has no PostgreSQL. */
+export async function startPostgres(
+  extra: Record<string, string> = {},
+  enter: readonly string[] = [],
+): Promise<Postgres | null> {
   if (findPostgres() === null) return null
   const { home, programs } = installPostgres()
-  return startServer({ home, programs, extra }, async (data) => {
+  return startServer({ home, programs, extra, enter }, async (data) => {
     const [program = '', ...args] = asUser(
       join(programs, 'bin', 'initdb'),
       ...['-D', data, '-U', 'postgres', '--auth-local=trust', '--auth-host=scram-sha-256'],
@@ -135,11 +138,16 @@ export function killAll(server: number): void {
   }
 }
 
-type Parts = { home: string; programs: string; extra: Record<string, string> }
+type Parts = {
+  home: string
+  programs: string
+  extra: Record<string, string>
+  enter: readonly string[]
+}
 
 /** Start a server on the directory that `fill` makes. */
 async function startServer(
-  { home, programs, extra }: Parts,
+  { home, programs, extra, enter }: Parts,
   fill: (data: string) => Promise<void>,
 ): Promise<Postgres> {
   const data = join(home, 'data')
@@ -162,7 +170,8 @@ async function startServer(
       'postgres',
       ...['-D', data, ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     )
-    server = spawn(program, args, { stdio: 'ignore' })
+    const command = [...enter, program, ...args]
+    server = spawn(command[0] ?? '', command.slice(1), { stdio: 'ignore' })
     const [ready = '', ...asked] = run('pg_ctl', 'status', '-D', data)
     await until(
       'PostgreSQL is ready',
@@ -198,7 +207,7 @@ async function startServer(
       const promoted = spawnSync(program, args, { encoding: 'utf8' })
       if (promoted.status !== 0) throw new Error(`pg_ctl promote: ${promoted.stderr}`)
     },
-    beside: (more, other) => startServer({ home: newHome(), programs, extra: more }, other),
+    beside: (more, other) => startServer({ home: newHome(), programs, extra: more, enter }, other),
     async stop() {
       // Immediate shutdown: nothing of it is kept.
       await end('SIGQUIT')

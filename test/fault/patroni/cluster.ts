@@ -168,6 +168,8 @@ function settingsOf(node: Node, { programs, etcd }: { programs: string; etcd: nu
       ],
       parameters: { unix_socket_directories: home, shared_buffers: '32MB' },
       create_replica_methods: ['copy'],
+      // A replica that was ahead of the synchronous standby when that was promoted is made anew.
+      remove_data_directory_on_diverged_timelines: true,
       copy: { command: join(programs, 'bin', 'copy') },
     },
   }
