@@ -62,7 +62,8 @@ const leads = `EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND gr
   AND (CAST(classid AS BIGINT) << 32) | CAST(objid AS BIGINT) = hashtextextended('${leader}', 1))`
 
 const unread = `(SELECT count(*) FROM (
-  SELECT 1 FROM changes WHERE channel = '${serviceChannel}' AND xid >= read_to AND node <> nodes.id LIMIT ${limits.countedMax}) AS some_of_them)`
+  SELECT 1 FROM changes WHERE channel = '${serviceChannel}' AND xid >= read_to AND node <> nodes.id
+  LIMIT ${limits.countedMax}) AS of_others)`
 
 /** Names of the settings that both have, and have otherwise. A node of another version may know fewer. */
 function differencesOf(own: Fingerprints, others: Fingerprints): string[] {
@@ -218,8 +219,8 @@ export class Membership implements Nodes {
        VALUES ($1, $2, $3, $4, $5, pg_backend_pid(), CAST($7 AS xid8), $8,
          clock_timestamp() - make_interval(secs => $6), clock_timestamp())
        ON CONFLICT (id) DO UPDATE SET
-         address = excluded.address, backend = excluded.backend,
-         read_to = excluded.read_to,  seen_at = excluded.seen_at
+         address = excluded.address, backend = excluded.backend, read_to = excluded.read_to,
+         seen_at = excluded.seen_at
        RETURNING (SELECT version FROM schema_version) AS standing`,
       [
         this.id,
