@@ -73,7 +73,7 @@ async function intoServer(connection: Connection, path: string): Promise<void> {
       throw new OperatorError('the database on the server is not empty: create a new one')
     }
     arriving = String(systemClock())
-    await loadServer(connection, file, { schema: couponSchema, arriving, tell })
+    await loadServer(connection, [{ schema: couponSchema, file }], { arriving, tell })
   } finally {
     file.close()
   }
@@ -128,7 +128,7 @@ async function intoFile(config: Config, connection: Connection, directory: strin
     announceArrival(directory)
     for (const [name, text] of keys) writeKey(incomingPath(directory), name, text)
     copyRelay(config, directory)
-    await unloadServer(connection, { schema: couponSchema, path: incoming, arrived, tell })
+    await unloadServer(connection, [{ schema: couponSchema, path: incoming }], { arrived, tell })
     const report = await checkDatabase(incoming, noPause)
     if (report.found > 0) {
       throw new OperatorError(`the copy does not pass the check: ${report.problems[0]}`)

@@ -1,13 +1,23 @@
-import type { Value } from './tables.ts'
+import type { Table, Value } from './tables.ts'
 
 /** The number of the rows of a table, and a digest of their values in the order of the key. */
-export type Digest = { rows: number; sha256: string }
+export type Digest = { rows: number; digest: string }
 
-/** Digests rows as they come, of any engine. */
+/** Digests the rows of a table as they come, of any engine. */
 export class Digester {
   readonly #hash = new Bun.CryptoHasher('sha256')
+  /**
+   * A server orders a text with NUL otherwise than a file does (connection.ts). The digests of such rows are added up,
+   * so that their order does not matter.
+   */
+  readonly #sums: boolean
+  #sum = 0n
   #rows = 0
   #text = ''
+
+  constructor({ columns, key }: Table) {
+    this.#sums = columns.some(({ name, type }) => type === 'TEXT' && key.includes(name))
+  }
 
   add(row: readonly Value[]): void {
     for (const value of row) {
@@ -17,16 +27,18 @@ export class Digester {
     }
     this.#text += '\n'
     this.#rows++
-    if (this.#text.length > 65_536) this.#flush()
+    if (this.#sums || this.#text.length > 65_536) this.#flush()
   }
 
   end(): Digest {
     this.#flush()
-    return { rows: this.#rows, sha256: this.#hash.digest('hex') }
+    const digest = this.#sums ? this.#sum.toString(16) : this.#hash.digest('hex')
+    return { rows: this.#rows, digest }
   }
 
   #flush(): void {
-    this.#hash.update(this.#text)
+    if (this.#sums) this.#sum += BigInt(`0x${Bun.CryptoHasher.hash('sha256', this.#text, 'hex')}`)
+    else this.#hash.update(this.#text)
     this.#text = ''
   }
 }

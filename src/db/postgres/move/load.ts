@@ -4,14 +4,17 @@ import { noPause } from '../../check-report.ts'
 import { type Schema, versionOf } from '../../migrations.ts'
 import { checkSnapshot } from '../check.ts'
 import type { Connection } from '../connection.ts'
+import { translateSchema } from '../dialect.ts'
 import { schemaTexts } from '../schema.ts'
 import { type Digest, Digester } from './digest.ts'
 import { rowsOfFile } from './file-rows.ts'
 import { rowsOfServer, ServerWriter, sumColumns, sumOf } from './server-rows.ts'
 import { type Table, tablesOf } from './tables.ts'
 
+/** A file with a schema of its own. The coupons are the first of those that move together. */
+type Source = { schema: Schema; file: Sqlite }
+
 type Load = {
-  schema: Schema
   /** The number that both sides have (facts.ts). */
   arriving: string
   /** Told of each table. */
@@ -19,23 +22,31 @@ type Load = {
 }
 
 /**
- * Copy a file to an empty database, in one transaction: until it is committed there is nothing. Every row is read back
+ * Copy files to an empty database, in one transaction: until it is committed there is nothing. Every row is read back
  * and compared, and the check passes. Then the database waits for its opening, and no service starts on it.
  */
 export async function loadServer(
   connection: Connection,
-  file: Sqlite,
-  { schema, arriving, tell }: Load,
+  sources: readonly [Source, ...Source[]],
+  { arriving, tell }: Load,
 ): Promise<void> {
-  const { tables, rest } = splitSchema(schemaTexts(schema))
-  const moved = tablesOf(schema)
+  const [{ schema, file: coupons }, ...beside] = sources
+  const { tables, rest } = splitSchema([
+    ...schemaTexts(schema),
+    ...beside.flatMap((one) => translateSchema(one.schema.text).filter(isOfItself)),
+  ])
+  const moved = sources.flatMap((one) =>
+    tablesOf(one.schema).map((table) => ({ table, file: one.file })),
+  )
   await connection.send('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', [])
   for (const name of tables.keys())
     await connection.send(`DROP TABLE IF EXISTS ${name} CASCADE`, [])
   for (const text of tables.values()) await connection.send(text, [])
   const sums = new ServerWriter(connection, 'counter_sums', sumColumns)
   const digests = new Map<Table, Digest>()
-  for (const table of moved) digests.set(table, await writeTable(connection, file, table, sums))
+  for (const { table, file } of moved) {
+    digests.set(table, await writeTable(connection, file, table, sums))
+  }
   await sums.end()
   tell('rows are copied')
   // Indexes and references are made of all rows at once.
@@ -43,8 +54,8 @@ export async function loadServer(
   await connection.send('INSERT INTO schema_version (id, version) VALUES (1, $1)', [
     versionOf(schema),
   ])
-  await setClock(connection, file)
-  for (const table of moved) await setSequence(connection, file, table)
+  await setClock(connection, coupons)
+  for (const { table, file } of moved) await setSequence(connection, file, table)
   await connection.send('ANALYZE', [])
   tell('indexes are made')
   for (const [table, digest] of digests) {
@@ -58,6 +69,11 @@ export async function loadServer(
   await connection.send('COMMIT', [])
 }
 
+/** False of the state of a file: the database on a server has one for all. */
+function isOfItself(text: string): boolean {
+  return !/^(CREATE TABLE|INSERT INTO) state /.test(text)
+}
+
 /** Open a loaded database for services. */
 export async function openLoaded(connection: Connection): Promise<void> {
   await connection.send(`UPDATE facts SET name = 'arrived' WHERE name = 'arriving'`, [])
@@ -65,14 +81,14 @@ export async function openLoaded(connection: Connection): Promise<void> {
 
 /** The digest of a table, as `rowsOfFile` and `rowsOfServer` have its rows. */
 async function digestOfServer(connection: Connection, table: Table): Promise<Digest> {
-  const digester = new Digester()
+  const digester = new Digester(table)
   for await (const row of rowsOfServer(connection, table)) digester.add(row)
   return digester.end()
 }
 
 /** Throws OperatorError if the two sides of a table differ. */
 export function requireSame(name: string, one: Digest, other: Digest): void {
-  if (one.rows === other.rows && one.sha256 === other.sha256) return
+  if (one.rows === other.rows && one.digest === other.digest) return
   throw new OperatorError(
     `the copy of ${name} is not what was copied (${one.rows} rows, then ${other.rows})`,
   )
@@ -88,7 +104,7 @@ async function writeTable(
   const columns = table.columns.filter((_, at) => own[at])
   const writer = new ServerWriter(connection, table.name, columns)
   const counts = columns.length < table.columns.length
-  const digester = new Digester()
+  const digester = new Digester(table)
   for (const row of rowsOfFile(file, table)) {
     digester.add(row)
     if (table.counters === null) await writer.add(counts ? row.filter((_, at) => own[at]) : row)
@@ -137,9 +153,9 @@ async function setSequence(connection: Connection, file: Sqlite, table: Table): 
   ])
   const name = rows[0]?.name
   if (typeof name !== 'string') return
-  const given = file
-    .query<{ seq: number }, [string]>('SELECT seq FROM sqlite_sequence WHERE name = ?')
-    .get(table.name)
+  const kept = file.query("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").get()
+  const last = 'SELECT seq FROM sqlite_sequence WHERE name = ?'
+  const given = kept === null ? null : file.query<{ seq: number }, [string]>(last).get(table.name)
   await connection.send(
     `SELECT setval($1::regclass, top) FROM
        (SELECT greatest(max(id), CAST($2 AS BIGINT)) AS top FROM ${table.name}) AS ids WHERE top > 0`,

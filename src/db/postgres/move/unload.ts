@@ -4,30 +4,41 @@ import { OperatorError } from '../../../base/operator-error.ts'
 import { type Schema, versionOf } from '../../migrations.ts'
 import type { Connection } from '../connection.ts'
 import { readVersion } from '../schema.ts'
-import { Digester } from './digest.ts'
+import { type Digest, Digester } from './digest.ts'
 import { rowsOfFile, writerToFile } from './file-rows.ts'
 import { requireSame } from './load.ts'
 import { rowsOfServer } from './server-rows.ts'
 import { type Table, tablesOf } from './tables.ts'
 
+/** A new file for the tables of a schema. The coupons are the first of those that move together. */
+type Target = { schema: Schema; path: string }
+
 type Unload = {
-  schema: Schema
-  /** A new file. */
-  path: string
   /** The number that both sides have (facts.ts). */
   arrived: string
   tell: (line: string) => void
 }
 
-/** Copy a database from a server to a new file, in one snapshot, and read back and compare every row. */
+/** Copy a database from a server to new files, in one snapshot, and read back and compare every row. */
 export async function unloadServer(
   connection: Connection,
-  { schema, path, arrived, tell }: Unload,
+  targets: readonly [Target, ...Target[]],
+  { arrived, tell }: Unload,
 ): Promise<void> {
+  const [{ schema, path }] = targets
   if ((await readVersion(connection)) !== versionOf(schema)) {
     throw new OperatorError('the database on the server has no schema of this version')
   }
   await connection.send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', [])
+  for (const target of targets) await writeFile(connection, target)
+  await connection.send('COMMIT', [])
+  const coupons = new Sqlite(path, { readwrite: true, create: false, strict: true })
+  coupons.run('INSERT INTO facts (name, value) VALUES (?, ?)', ['arrived', arrived])
+  coupons.close()
+  tell('every row is copied, was read back and is the same')
+}
+
+async function writeFile(connection: Connection, { schema, path }: Target): Promise<void> {
   const file = new Sqlite(path, { create: true, readwrite: true, strict: true })
   try {
     ownLikeDirectory(path)
@@ -37,24 +48,20 @@ export async function unloadServer(
     file.run('PRAGMA cache_size = -64000')
     file.run(schema.text)
     file.run('BEGIN')
-    const tables = tablesOf(schema)
-    const digests = []
-    for (const table of tables) digests.push(await writeTable(connection, file, table))
-    await setClock(connection, file)
-    file.run('INSERT INTO facts (name, value) VALUES (?, ?)', ['arrived', arrived])
-    file.run('COMMIT')
-    tell('rows are copied')
-    for (const [at, table] of tables.entries()) {
-      const digester = new Digester()
-      for (const row of rowsOfFile(file, table)) digester.add(row)
-      const digest = digests[at]
-      if (digest) requireSame(table.name, digest, digester.end())
+    const digests = new Map<Table, Digest>()
+    for (const table of tablesOf(schema)) {
+      digests.set(table, await writeTable(connection, file, table))
     }
-    tell('every row was read back and is the same')
+    await setClock(connection, file)
+    file.run('COMMIT')
+    for (const [table, digest] of digests) {
+      const digester = new Digester(table)
+      for (const row of rowsOfFile(file, table)) digester.add(row)
+      requireSame(table.name, digest, digester.end())
+    }
   } finally {
     file.close()
   }
-  await connection.send('COMMIT', [])
 }
 
 /** Close the service on the server. Durable when this returns. */
@@ -68,7 +75,7 @@ export async function closeServer(connection: Connection, at: string): Promise<v
 
 async function writeTable(connection: Connection, file: Sqlite, table: Table) {
   const write = writerToFile(file, table)
-  const digester = new Digester()
+  const digester = new Digester(table)
   for await (const row of rowsOfServer(connection, table)) {
     digester.add(row)
     write(row)
