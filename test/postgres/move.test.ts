@@ -22,6 +22,7 @@ import {
 } from '../support/client.ts'
 import { damage } from '../support/database.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
+import { program } from '../support/program.ts'
 import { expectRefusal } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
@@ -210,8 +211,7 @@ test('every row comes back into the directory that it came from', async () => {
 
 /** Run a move and kill it when it has told so many lines. */
 async function killed(lines: number, from: string, to: string, dataDir: string): Promise<void> {
-  const main = join(import.meta.dir, '../../src/main.ts')
-  const child = Bun.spawn([process.execPath, main, 'move', '--from', from, '--to', to], {
+  const child = Bun.spawn([...program, 'move', '--from', from, '--to', to], {
     env: { PATH: process.env.PATH, DATA_DIR: dataDir },
     stdout: 'pipe',
     stderr: 'inherit',

@@ -1,9 +1,7 @@
 import { cpSync } from 'node:fs'
-import { join } from 'node:path'
 import { call, createDefinition, mintOne, newKey, newSigner, openSession } from './client.ts'
+import { program } from './program.ts'
 import { databaseEnv, newDirectory, type ServerOptions, startServer } from './server.ts'
-
-const main = join(import.meta.dir, '../../src/main.ts')
 
 export type Run = { code: number; stdout: string; stderr: string }
 
@@ -11,7 +9,7 @@ export type RunOptions = { dataDir?: string; cwd?: string; env?: Record<string, 
 
 /** Run a command as an operator would, to its end. */
 export async function runCommand(args: string[], options: RunOptions = {}): Promise<Run> {
-  const child = Bun.spawn([process.execPath, main, ...args], {
+  const child = Bun.spawn([...program, ...args], {
     cwd: options.cwd ?? newDirectory(),
     env: {
       PATH: process.env.PATH,
@@ -76,7 +74,7 @@ export async function runInTerminal(
   steps: [waitFor: string, type: string][],
 ): Promise<{ code: number; screen: string }> {
   let screen = ''
-  const child = Bun.spawn([process.execPath, main, ...args], {
+  const child = Bun.spawn([...program, ...args], {
     env: { PATH: process.env.PATH, ...(options.dataDir && { DATA_DIR: options.dataDir }) },
     terminal: {
       data(_, bytes) {

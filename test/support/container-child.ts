@@ -1,13 +1,13 @@
 /** Runs outside of the container that `container.ts` makes: starts the service in it, asks, prints what came. */
-import { join } from 'node:path'
+
 import { createProof, newSigner, nostrHeader } from './client.ts'
 import type { Ask } from './container.ts'
+import { program } from './program.ts'
 import { callRaw } from './raw.ts'
 import { cleanUp, startServer } from './server.ts'
 
 const [inside = '', given = ''] = process.argv.slice(2)
 const { env, asks } = JSON.parse(given) as { env: Record<string, string>; asks: Ask[] }
-const program = [process.execPath, join(import.meta.dir, '../../src/main.ts')]
 const server = await startServer({
   env: { HOST: '0.0.0.0', MERCHANTS: 'open', ...env },
   command: ['nsenter', '-t', inside, '-n', ...program],

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Connection, StatementFailed } from '../../src/db/postgres/connection.ts'
 import { databaseUrlOf, disconnect, serverUrl } from './database.ts'
+import { main, program } from './program.ts'
 
 const project = join(import.meta.dir, '../..')
 
@@ -46,8 +47,9 @@ export function newDirectory(): string {
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? newDirectory()
   const checked = options.checkRoots ?? process.env.CHECK_ROOTS !== undefined
-  const preload = checked ? ['--preload', join(project, 'test/support/checked-roots.ts')] : []
-  const command = options.command ?? [process.execPath, ...preload, join(project, 'src/main.ts')]
+  const preload = join(project, 'test/support/checked-roots.ts')
+  const command =
+    options.command ?? (checked ? [process.execPath, '--preload', preload, main] : program)
   const child = Bun.spawn([...command, 'serve', ...(options.flags ?? [])], {
     env: {
       PATH: process.env.PATH,
