@@ -14,6 +14,7 @@ const { allFigures, failure, loadOverview, signOut, voidBatch } = await import(
 const { emptyBatch, findBatchDraft, keepBatchDraft } = await import(
   '../../src/ui/panel/batch-draft.ts'
 )
+const { recipients, rememberRecipient } = await import('../../src/ui/hand/recipients.ts')
 const { changes, listening } = await import('../../src/ui/panel/changes.ts')
 
 /** The answers to the statistics, in the order of the requests. */
@@ -65,9 +66,13 @@ test('without the live stream, lists load again after a change by this page', as
   expect(changes.value).toBe(before + 1)
 })
 
-test('the next person at this device finds no recipients that were typed before', () => {
+test('the next person at this device finds no recipient and no number of the one before', () => {
   keepBatchDraft('c', { ...emptyBatch, list: 'Ana; 11 2345-6789' })
   expect([findBatchDraft('c')?.list, findBatchDraft('d')]).toEqual(['Ana; 11 2345-6789', null])
+  rememberRecipient({ digits: '5491123456789', text: '+54 9 11 2345-6789' })
+  expect(page.texts.get('cuponera:recipients')).toContain('5491123456789')
   signOut()
   expect(findBatchDraft('c')).toBeNull()
+  expect(recipients.value).toEqual([])
+  expect(page.texts.has('cuponera:recipients')).toBe(false)
 })

@@ -19,6 +19,10 @@ export function forgetRecipient(phone: Phone): void {
   keep(others(phone))
 }
 
+export function forgetRecipients(): void {
+  keep([])
+}
+
 function others({ digits }: Phone): Phone[] {
   return recipients.peek().filter((one) => one.digits !== digits)
 }

@@ -21,6 +21,7 @@ import type { Identity } from '../../client/session.ts'
 import type { PageSigner } from '../../client/signer.ts'
 import { hasExtension, openExtension } from '../../client/signer-extension.ts'
 import { tab } from '../browser/storage.ts'
+import { forgetRecipients } from '../hand/recipients.ts'
 import { openKeyBox } from '../state/key-box.ts'
 import { openPageSession } from '../state/session.ts'
 import { forgetBatchDraft } from './batch-draft.ts'
@@ -152,10 +153,11 @@ async function mayManage(): Promise<boolean> {
 
 export function signOut(): void {
   session.signOut()
-  // The next person at this device must find no code, no draft and no event.
+  // The next person at this device must find no code, no draft, no event and no number of a customer.
   forgetSetupCode()
   forgetUnsaved()
   forgetBatchDraft()
+  forgetRecipients()
   forgetEvents()
   overview.value = null
   figures.value = new Map()
