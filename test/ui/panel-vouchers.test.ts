@@ -49,8 +49,10 @@ test('a voucher is issued, and handed over as a QR', async () => {
   await call(server.url, '/api/coupons/claim', { body: { nonce } })
   await dialog().getByRole('heading', { name: 'Canjeado' }).waitFor()
   expect(await dialog().getByRole('img', { name: 'Código QR del cupón' }).count()).toBe(0)
-  // Nobody sends it any more.
+  // Nobody sends or prints it any more, and the focus of the button that went stays in the dialog.
   expect(await page.getByRole('link', { name: 'WhatsApp' }).count()).toBe(0)
+  expect(await dialog().getByRole('button', { name: 'Imprimir' }).count()).toBe(0)
+  expect(await dialog().locator(':focus').getAttribute('class')).toBe('hand-name')
   await checkPage(page, 'panel-hand-redeemed')
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Entregar uno' }).and(page.locator(':focus')).waitFor()
@@ -250,6 +252,49 @@ test('many vouchers are issued at once, and leaving them unprinted asks first', 
   await checkPage(page, 'panel-leave')
   await press('Sí, terminé')
   await dialog().waitFor({ state: 'detached' })
+})
+
+test('a code that is redeemed under the open dialog is printed no more, and asks nothing', async () => {
+  const panel = await openCoupon(server)
+  const { page, dialog } = panel
+  await page.evaluate('window.print = () => {}')
+  const redeemShown = async () => {
+    const [, nonce] = (await shownAddress(page)).split('#')
+    await call(server.url, '/api/coupons/claim', { body: { nonce } })
+  }
+  const printed = async () => {
+    await dialog().getByRole('button', { name: 'Imprimir', exact: true }).click()
+    const paper = page.locator('.paper-a4:not(.paper-measured)')
+    await paper.waitFor({ state: 'attached' })
+    const count = await paper.locator('.paper-coupon').count()
+    await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
+    return count
+  }
+  const close = async () => {
+    await page.keyboard.press('Escape')
+    await dialog().waitFor({ state: 'detached' })
+  }
+  await issueMany(panel, 3)
+  await redeemShown()
+  await dialog().getByRole('heading', { name: 'Canjeado' }).waitFor()
+  expect(await printed()).toBe(2)
+  await close()
+
+  // Its state arrives after all of them were printed.
+  await issueMany(panel, 3)
+  const asked = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
+  await page.route('**/api/coupons/preview', async (route) => {
+    asked.resolve()
+    await answered.promise
+    await route.continue()
+  })
+  await redeemShown()
+  await asked.promise
+  expect(await printed()).toBe(3)
+  answered.resolve()
+  await dialog().getByRole('heading', { name: 'Canjeado' }).waitFor()
+  await close()
 })
 
 test('codes that were not handed over survive navigation within the page', async () => {

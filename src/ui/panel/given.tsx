@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import type { ComponentChildren, RefObject } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../client/api.ts'
 import type { Issuance } from '../../client/models.ts'
 import { couponLink, linkReach } from '../browser/share.ts'
@@ -8,7 +8,7 @@ import { ReachNotice } from '../hand/reach-notice.tsx'
 import { Ways } from '../hand/ways.tsx'
 import { WifiBox } from '../hand/wifi-box.tsx'
 import { wifiForPrint } from '../hand/wifi-state.ts'
-import { useArrival } from '../parts/arrival.ts'
+import { arrive, useArrival } from '../parts/arrival.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Select } from '../parts/field.tsx'
@@ -68,6 +68,7 @@ export function Given({ vouchers, onGiven, onTrial, children }: Props) {
   if (!voucher) return null
   const shop = knownName(voucher.npub)
   const status = statuses.get(voucher.nonce) ?? 'minted'
+  const good = vouchers.filter(({ nonce }) => (statuses.get(nonce) ?? 'minted') === 'minted')
   const reach = linkReach()
   const trial = onTrial && (
     <TillLink
@@ -114,41 +115,67 @@ export function Given({ vouchers, onGiven, onTrial, children }: Props) {
         </h3>
         {voucher.recipient && <p>{t('hand.for', { name: voucher.recipient.name })}</p>}
         {status === 'minted' && (
-          <>
+          <Passing to={heading}>
             {reach !== 'device' && <p>{t('hand.how')}</p>}
             <ReachNotice />
-            <Ways handed={voucher} all={vouchers} shop={shop} onGiven={onGiven}>
+            <Ways handed={voucher} all={good} shop={shop} onGiven={onGiven}>
               {reach !== 'public' && trial}
             </Ways>
-          </>
+          </Passing>
         )}
-        <TicketButton
-          key={vouchers[0]?.nonce}
-          vouchers={vouchers}
-          onPrinted={() => onGiven(vouchers)}
-        />
-        <Select
-          label={t('print.format')}
-          value={format}
-          options={printFormats.map((one) => [one, t(`print.${one}`)])}
-          onChoose={setFormat}
-        />
-        <Button
-          kind={hasPrinter() || vouchers.length === 1 ? 'plain' : 'primary'}
-          icon="print"
-          onClick={() => {
-            // A page cannot learn whether the paper came out.
-            onGiven(vouchers)
-            void printVouchers(format, vouchers, wifiForPrint())
-          }}
-        >
-          {t('hand.print')}
-        </Button>
+        {good.length > 0 && (
+          <Passing to={heading}>
+            {/* All of them: it counts those that are on paper. */}
+            <TicketButton
+              key={vouchers[0]?.nonce}
+              vouchers={vouchers}
+              onPrinted={() => onGiven(vouchers)}
+            />
+            <Select
+              label={t('print.format')}
+              value={format}
+              options={printFormats.map((one) => [one, t(`print.${one}`)])}
+              onChoose={setFormat}
+            />
+            <Button
+              kind={hasPrinter() || vouchers.length === 1 ? 'plain' : 'primary'}
+              icon="print"
+              onClick={() => {
+                // A page cannot learn whether the paper came out.
+                onGiven(good)
+                void printVouchers(format, good, wifiForPrint())
+              }}
+            >
+              {t('hand.print')}
+            </Button>
+          </Passing>
+        )}
         {children}
-        <Notice tone="wait" icon="lock">
-          {t('hand.secret')}
-        </Notice>
+        {good.length > 0 && (
+          <Notice tone="wait" icon="lock">
+            {t('hand.secret')}
+          </Notice>
+        )}
       </div>
+    </div>
+  )
+}
+
+type PassingProps = { to: RefObject<HTMLElement | null>; children: ComponentChildren }
+
+/** Controls that go by themselves when a code is over: the focus of one goes to `to`, and not out of the dialog. */
+function Passing({ to, children }: PassingProps) {
+  const box = useRef<HTMLDivElement>(null)
+  // A layout effect, since a passive one is cleaned up after the controls have gone.
+  useLayoutEffect(() => {
+    const around = box.current
+    return () => {
+      if (around?.contains(document.activeElement)) arrive(to.current)
+    }
+  }, [])
+  return (
+    <div ref={box} class="stack">
+      {children}
     </div>
   )
 }

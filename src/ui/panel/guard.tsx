@@ -23,7 +23,7 @@ export function useGuard(vouchers: readonly Coded[], busy: boolean, onClose: () 
   return {
     /** Some were handed over, as far as a page can know. */
     onGiven: (some: readonly Coded[]) =>
-      setGiven(new Set([...given, ...some.map(({ nonce }) => nonce)])),
+      setGiven((before) => new Set([...before, ...some.map(({ nonce }) => nonce)])),
     close,
     /** Null while nobody wants to leave. */
     question: leaving && (
