@@ -8,6 +8,7 @@ import { kindOf, type Root } from '../../../src/db/roots.ts'
 import type { Databases } from '../../support/postgres-databases.ts'
 import { settledOrWaiting } from '../../support/waiting.ts'
 import { openWorldDatabase, type Row, type Stores, type WorldDatabase } from './database.ts'
+import { gatewayOperations } from './gateway-operations.ts'
 import { moneyOperations, type Operations, otherOperations, type Parts } from './operations.ts'
 import { linesOf } from './outcome.ts'
 import { inSteps } from './steps.ts'
@@ -31,6 +32,9 @@ export async function openMatrix(databases: Databases, { wallet = false } = {}) 
   const metered = createServices(engine, true)
   const parts = { world, plain, metered, engine }
   const all: Operations = { ...moneyOperations(parts), ...otherOperations(parts) }
+  const { rows: events } = await looking.send('SELECT id FROM outbox ORDER BY id LIMIT 1', [])
+  const queued = Number(events[0]?.id)
+  Object.assign(all, gatewayOperations(parts, queued))
   const ofWallet = wallet ? await openWallet({ world, plain, engine }) : null
   Object.assign(all, ofWallet?.operations)
   await database.keep()
@@ -123,7 +127,7 @@ export async function openMatrix(databases: Databases, { wallet = false } = {}) 
     /** The roots of each operation when it runs alone. */
     async rootsOf(name: string): Promise<Set<string>> {
       await restore()
-      return watchRoots(engine, operation(name))
+      return watchRoots(database, operation(name))
     },
     close: () => database.close(),
   }
@@ -198,9 +202,10 @@ function wordsIn(text: string): Set<string> {
 
 /** The names of the roots that an operation has. A voucher includes its chain and its definition. */
 async function watchRoots(
-  engine: WorldDatabase['engine'],
+  database: WorldDatabase,
   run: () => Promise<unknown>,
 ): Promise<Set<string>> {
+  const { engine } = database
   const roots: Root[] = []
   const transact = engine.transact
   engine.transact = function (this: typeof engine, plan: Plan<Stores>, operation) {
@@ -221,15 +226,20 @@ async function watchRoots(
     engine.transact = transact
   }
   const names = new Set<string>()
-  for (const root of roots) for (const name of await namesOf(engine, root)) names.add(name)
+  for (const root of roots) for (const name of await namesOf(database, root)) names.add(name)
   return names
 }
 
-async function namesOf(engine: WorldDatabase['engine'], root: Root): Promise<string[]> {
+async function namesOf({ engine, looking }: WorldDatabase, root: Root): Promise<string[]> {
   if (typeof root === 'string') return [root]
   if ('voucher' in root) {
     const found = await engine.snapshot((tx) => tx.vouchers.find(root.voucher))
     return found ? [`chain ${found.rootId}`, `definition ${found.couponId}`] : []
+  }
+  if ('queued' in root) {
+    const text = `SELECT encode(event_id, 'hex') AS id FROM outbox WHERE id = $1`
+    const { rows } = await looking.send(text, [root.queued])
+    return rows.map(({ id }) => `event ${id}`)
   }
   if ('scan' in root) return [`scan ${root.scan}`, ...(await cardOf(engine, root))]
   if ('payment' in root) return [`payment ${root.payment}`, ...(await cardOf(engine, root))]

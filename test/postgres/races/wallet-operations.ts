@@ -5,7 +5,7 @@ import { voidAll } from '../../../src/coupons/void.ts'
 import type { NostrEvent } from '../../../src/nostr/event.ts'
 import { activate } from '../../../src/wallet/cards/holders/activate.ts'
 import { configure } from '../../../src/wallet/cards/holders/configure.ts'
-import { payExtended } from '../../../src/wallet/cards/payments/pay.ts'
+import { payExtended, payInvoice } from '../../../src/wallet/cards/payments/pay.ts'
 import { releaseUnanswered, takeAnswer } from '../../../src/wallet/cards/payments/payments.ts'
 import { link } from '../../../src/wallet/cards/tags/link.ts'
 import { operateCards } from '../../../src/wallet/cards/tags/operator.ts'
@@ -41,6 +41,7 @@ type Parts = {
 export function walletOperations({ world, wallet, known, plain }: Parts): Operations {
   const { identities, ledger, engine, cards, payments, paymentsElsewhere, transfers } = wallet
   const { ana, beto, caro, shop, nonces, card, unused, otc, orders, pending, tapped } = known
+  const { invoiced, invoice } = known
   const { at, now } = plain
   const operator = { ...identities, hosts: [] }
   const parts = { createdAt: at }
@@ -130,6 +131,9 @@ export function walletOperations({ world, wallet, known, plain }: Parts): Operat
     'pay with a scan': () => payExtended(payments, orders[0]),
     'pay otherwise with the same scan': () => payExtended(payments, orders[1]),
     'pay with another scan': () => payExtended(payments, orders[2]),
+    'pay an invoice': () => payInvoice(payments, { k1: invoiced[0], pr: invoice }),
+    'pay the same invoice with another card': () =>
+      payInvoice(payments, { k1: invoiced[1], pr: invoice }),
     'tap a card': () =>
       scan(cards, {
         ...{ ...tap, base: 'http://localhost' },

@@ -31,14 +31,18 @@ import {
   tapQuery,
 } from '../../support/cards.ts'
 import { verifyEvent } from '../../support/client.ts'
-import { payEvent } from '../../support/payments.ts'
+import { createInvoice, payEvent } from '../../support/payments.ts'
 import type { WorldDatabase } from './database.ts'
 import type { createServices } from './world.ts'
 
 type Services = ReturnType<typeof createServices>
 
 const verifyHash = createHashVerifier(openSchnorr())
-const token = { name: 'ARS', decimals: 2, issuer: manager.pubkey }
+const issuer = manager.pubkey
+const tokens = new Map([
+  ['ARS', { name: 'ARS', decimals: 2, issuer }],
+  ['BTC', { name: 'BTC', decimals: 0, issuer }],
+])
 /** A ledger that is not the service's own. */
 export const elsewhere = newHolder()
 
@@ -46,7 +50,6 @@ export const elsewhere = newHolder()
 export function createWallet(engine: WorldDatabase['engine'], services: Services) {
   const { now, coupons, broadcast } = services
   const shared = { database: engine, now, verify: verifyEvent, verifyHash }
-  const tokens = new Map([[token.name, token]])
   const newId = () => Bun.randomUUIDv7()
   const identities: Identities = {
     ...{ ...shared, newId, manager: manager.pubkey, issuers: new Set([manager.pubkey]) },
@@ -61,7 +64,11 @@ export function createWallet(engine: WorldDatabase['engine'], services: Services
     keys: createKeyDerivation(Uint8Array.fromHex(masterKey)),
     writers: new Set([manager.pubkey]),
     defaultLimits: [{ name: 'Día', description: '', token: 'ARS', amount: 100n, delta: 86_400 }],
-    ...{ gatewayPubkey: null, federationId: 'localhost', base: () => 'http://localhost' },
+    ...{
+      gatewayPubkey: elsewhere.pubkey,
+      federationId: 'localhost',
+      base: () => 'http://localhost',
+    },
     funds: createFunds(tokens, own),
     payRequest: async () => null,
     newK1: () => suuidOf(crypto.randomUUID()),
@@ -78,7 +85,7 @@ export function createWallet(engine: WorldDatabase['engine'], services: Services
     ...{ arriving: () => undefined, requireDisk: () => undefined, swapping: new Map() },
   } as unknown as Transfers
   return {
-    ...{ identities, ledger, transfers, tokens, newId, engine, now },
+    ...{ identities, ledger, transfers, newId, engine, now },
     cards: cardsOf(ledger),
     payments: paymentsOf(ledger),
     paymentsElsewhere: paymentsOf(null),
@@ -89,7 +96,7 @@ export type Wallet = ReturnType<typeof createWallet>
 
 /** The first rows of the wallet. Every event is signed here: an operation that runs again has the same one. */
 export async function fillWallet(wallet: Wallet, at: number) {
-  const { identities, cards, engine, payments, paymentsElsewhere, tokens } = wallet
+  const { identities, cards, engine, payments, paymentsElsewhere } = wallet
   const [ana, beto, caro, shop] = [newHolder(), newHolder(), newHolder(), newHolder()]
   const operator = { ...identities, hosts: [] }
   for (const [name, { pubkey }] of Object.entries({ ana, beto })) {
@@ -101,10 +108,11 @@ export async function fillWallet(wallet: Wallet, at: number) {
     nonces.push('nonce' in made ? made.nonce : '')
   }
   await declareTokens(engine, tokens)
-  const fund = (to: string, amount: string) =>
-    issue({ ...wallet, database: engine }, { token: 'ARS', to, amount, memo: null })
-  await fund(ana.pubkey, '1.00')
-  await fund(beto.pubkey, '0.10')
+  const fund = (to: string, token: string, amount: string) =>
+    issue({ ...wallet, database: engine }, { token, to, amount, memo: null })
+  await fund(ana.pubkey, 'ARS', '1.00')
+  await fund(beto.pubkey, 'ARS', '0.10')
+  for (const { pubkey } of [ana, beto]) await fund(pubkey, 'BTC', '5000')
 
   const newCard = async (holder: typeof ana) => {
     const uid = newUid()
@@ -120,13 +128,14 @@ export async function fillWallet(wallet: Wallet, at: number) {
     return { uid, otc }
   }
   const card = await newCard(ana)
+  const otherCard = await newCard(beto)
   const unused = newUid()
   const { otc } = (await operateCards(cards, { do: 'init', tag: { cid: unused } })) as {
     otc: string
   }
-  const tap = async (counter: number) => {
-    const query = new URLSearchParams(tapQuery(card.uid, counter))
-    const asked = { action: 'extendedScan', param: 'federationId=localhost' }
+  const tap = async (counter: number, { uid } = card, action: string | null = 'extendedScan') => {
+    const query = new URLSearchParams(tapQuery(uid, counter))
+    const asked = { action, param: 'federationId=localhost' }
     const from = { p: query.get('p'), c: query.get('c'), base: 'http://localhost' }
     return (await scan(cards, { ...from, ...asked })) as { k1: string }
   }
@@ -141,6 +150,9 @@ export async function fillWallet(wallet: Wallet, at: number) {
     scans: [one ?? '', two ?? ''],
     orders: [order(one), order(one, 50), order(two)],
     pending,
+    /** Scans of two cards, and an invoice for either of them. */
+    invoiced: [await tap(4, card, null), await tap(1, otherCard, null)].map(({ k1 }) => k1),
+    invoice: createInvoice({ amount: '10n', createdAt: at }),
     tapped: new URLSearchParams(tapQuery(card.uid, 9)),
     hashes: [one, two, three].map((k1 = '') => hash('sha256', k1)),
   }

@@ -33,7 +33,7 @@ import { samples } from '../../support/pictures.ts'
 import type { Stores, WorldDatabase } from './database.ts'
 
 const storeKey = new Uint8Array(32).fill(5)
-export const relays = ['wss://relay.example']
+export const relays = ['wss://one.example', 'wss://two.example'] as const
 /** A signature that was used long ago. */
 export const oldSignature = 'cd'.repeat(32)
 export const image = 'https://example.com/a.png'
