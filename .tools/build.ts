@@ -67,6 +67,8 @@ export async function build({
     naming: { entry: '[name].[ext]' },
     target: 'bun',
     format: 'esm',
+    // The workers share their chunks with the program, and what is imported when it is needed is read only then.
+    splitting: true,
     minify: true,
     bytecode: true,
     metafile: true,
