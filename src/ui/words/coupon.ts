@@ -74,7 +74,7 @@ export const couponWords = createWords({
   'status.expired.detail': ['Venció {when}.', 'It expired {when}.'],
   overdue: [
     'Según el reloj de este equipo, venció {when}. Si el reloj está mal, todavía puede valer: la caja lo dice.',
-    'By this device’s clock, it expired {when}. If the clock is wrong, it may still be good: the till will tell.',
+    'By this device’s clock, it expired {when}. If the clock is wrong, it may still be good: the till can tell.',
   ],
   'status.unknown.detail': [
     'Ningún cupón tiene ese código. Pedile a quien te lo dio que te lo pase de nuevo.',

@@ -28,8 +28,8 @@ export const tillWords = createWords({
   'redeem.look': ['Ver cupón', 'Look it up'],
   'redeem.paste': ['Pegar', 'Paste'],
   'redeem.paste.denied': [
-    'El navegador no dejó pegar. Mantené apretado el campo y elegí «Pegar».',
-    'The browser did not let us paste. Press and hold the field, then choose “Paste”.',
+    'El navegador no dejó pegar. Pegalo vos en el campo: con Ctrl + V, o mantenelo apretado y elegí «Pegar».',
+    'The browser did not let us paste. Paste into the field yourself: with Ctrl + V, or press and hold it and choose “Paste”.',
   ],
   'redeem.paste.empty': [
     'No hay ningún texto copiado: copiá primero el código.',
