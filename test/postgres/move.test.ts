@@ -8,7 +8,7 @@ import { couponSchema } from '../../src/db/migrations.ts'
 import { Connection } from '../../src/db/postgres/connection.ts'
 import { loadServer } from '../../src/db/postgres/move/load.ts'
 import { withoutServices } from '../../src/db/postgres/move/session.ts'
-import { unloadServer } from '../../src/db/postgres/move/unload.ts'
+import { closeServer, unloadServer } from '../../src/db/postgres/move/unload.ts'
 import relayText from '../../src/relay/schema.sql' with { type: 'text' }
 import { ledger, payment, poster, sha256OfOne, transfer } from '../support/check-wrongs.ts'
 import { copyDirectory, type Run, runCommand } from '../support/cli.ts'
@@ -25,8 +25,11 @@ import { openDatabases } from '../support/postgres-databases.ts'
 import { program } from '../support/program.ts'
 import { expectRefusal } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+import { backendsOf, codeOf, idsIn, openRows } from './rows.ts'
 
 const databases = await openDatabases()
+const rows = openRows(databases)
 /** A data directory with rows of every kind, and what is known of two of its vouchers. */
 let sound: { dataDir: string; open: string; refreshed: string; key: string; answer: string }
 
@@ -367,6 +370,25 @@ test('another schema comes along in the same transaction, with texts that a serv
     expect(rows(to)).toEqual(rows(from))
   }
   for (const file of [from, to, coupons]) file.close()
+})
+
+test('a node that nobody saw, since it was cut off, writes nothing beside a move and nothing after it', async () => {
+  const { name, other, url } = await rows.create()
+  const node = rows.engine(url)
+  const insert = (id: number) => node.transact({ roots: 'none' }, (tx) => tx.insert(id))
+  await insert(1)
+  const mover = await databases.connect(name)
+  const path = join(newDirectory(), 'cuponera.db')
+  const tell = () => undefined
+  await unloadServer(mover, [{ schema: couponSchema, path }], { arrived: '7', tell })
+  const beside = codeOf(insert(2))
+  await until(
+    'its commit waits',
+    async () => (await backendsOf(other, `wait_event_type = 'Lock'`)).length === 1,
+  )
+  await closeServer(mover, '7')
+  expect([await beside, await codeOf(insert(3))]).toEqual(['moved', 'moved'])
+  expect(await idsIn(other)).toEqual([1])
 })
 
 test('a move and a service keep each other away', async () => {

@@ -1,21 +1,20 @@
 /** Databases of one PostgreSQL server for tests: copies of empty ones with the schema. */
-import { couponSchema, type Schema } from '../../src/db/migrations.ts'
+import { couponSchema } from '../../src/db/migrations.ts'
 import { Connection } from '../../src/db/postgres/connection.ts'
-import { createSchema } from '../../src/db/postgres/schema.ts'
+import { addSchema, createSchema } from '../../src/db/postgres/schema.ts'
 import relayText from '../../src/relay/schema.sql' with { type: 'text' }
 import { type Postgres, startPostgres } from './postgres.ts'
 
-const schemas: Record<'coupons' | 'relay', Schema> = {
-  coupons: couponSchema,
-  relay: { text: relayText, steps: {} },
-}
+const relaySchema = { text: relayText, steps: {} }
+/** A relay has its tables beside those of the service. */
+const kinds = ['coupons', 'relay'] as const
 
 export type Databases = {
   server: Postgres
   /** A connection of the superuser, for the test itself. The role of the service may use the tables that it makes. */
   connect(database: string): Promise<Connection>
   /** The name of a new database that is empty, with the schema of its kind. An ordinary role owns it. */
-  create(kind: keyof typeof schemas): Promise<string>
+  create(kind: (typeof kinds)[number]): Promise<string>
   /** The name of a new database without any table. */
   createBare(): Promise<string>
   /** The name of a new database with everything of another one, which nobody uses: as a dump that was brought back. */
@@ -46,13 +45,14 @@ async function fill(server: Postgres): Promise<Databases> {
   const connect = (database: string) => connectAs('postgres', database)
   let administrator = await connect('postgres')
   await administrator.send('CREATE ROLE cuponera LOGIN CREATEDB', [])
-  for (const [kind, schema] of Object.entries(schemas)) {
+  for (const kind of kinds) {
     await administrator.send(`CREATE DATABASE empty_${kind} OWNER cuponera`, [])
     const superuser = await connect(`empty_${kind}`)
     await superuser.send('ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO cuponera', [])
     await superuser.end()
     const owner = await connectAs('cuponera', `empty_${kind}`)
-    await createSchema(owner, schema)
+    await createSchema(owner, couponSchema)
+    if (kind === 'relay') await addSchema(owner, relaySchema, 'events')
     await owner.end()
   }
   let made = 0

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { limits } from '../../base/limits.ts'
+import { Refusal } from '../../base/refusal.ts'
 import type { SqlValue } from '../sql.ts'
 import { type Connection, ConnectionLost, type Result, StatementFailed } from './connection.ts'
 import type { Transaction } from './statements.ts'
@@ -11,6 +12,14 @@ export class StalledOperation extends Error {}
 const own = new AsyncLocalStorage<OpenTransaction>()
 
 type Statement = { text: string; params: readonly SqlValue[] }
+
+/**
+ * The row that proves a commit. It breaks a rule of its table once the service was moved away: a node that was cut off
+ * meanwhile would go on here, and vouchers would be spent twice.
+ */
+const proof = `INSERT INTO commits (id, outcome) VALUES ($1,
+  CASE WHEN EXISTS (SELECT 1 FROM facts WHERE name = 'moved-to') THEN 'moved' ELSE 'work' END)`
+const ruleBroken = '23514'
 
 /** Classes of failures of COMMIT after which nothing of the transaction stands. */
 const undone = /^(23|25|40)/
@@ -165,7 +174,7 @@ export class OpenTransaction {
     if (!this.#connection.open) throw new ConnectionLost('the connection has ended')
     this.#connection.takeWarning()
     for (const { text, params } of also) this.post(text, params)
-    this.post(`INSERT INTO commits (id, outcome) VALUES ($1, 'work')`, [id])
+    this.post(proof, [id])
     let command: string
     try {
       command = (await this.send('COMMIT', [])).command
@@ -175,7 +184,7 @@ export class OpenTransaction {
       return false
     }
     this.#open = false
-    if (command !== 'COMMIT') throw this.failure ?? new ConnectionLost('the commit was refused')
+    if (command !== 'COMMIT') throw refusalOf(this.#failed?.cause)
     // The server gave up waiting for its standby. The commit stands here, and may be lost with this server.
     if (!this.#connection.takeWarning()) return true
     this.#connection.destroy()
@@ -198,4 +207,10 @@ export class OpenTransaction {
       this.#settled = resolve
     })
   }
+}
+
+/** The reason why a commit was refused, by the failure before it. */
+function refusalOf(cause: Error | undefined): Error {
+  const moved = cause instanceof StatementFailed && cause.code === ruleBroken
+  return moved ? new Refusal('moved') : (cause ?? new ConnectionLost('the commit was refused'))
 }

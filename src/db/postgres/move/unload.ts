@@ -19,7 +19,10 @@ type Unload = {
   tell: (line: string) => void
 }
 
-/** Copy a database from a server to new files, in one snapshot, and read back and compare every row. */
+/**
+ * Copy a database from a server to new files, in one snapshot, and read back and compare every row. Until `closeServer`
+ * no operation commits: a node that was cut off, and that nobody sees, may come back meanwhile.
+ */
 export async function unloadServer(
   connection: Connection,
   targets: readonly [Target, ...Target[]],
@@ -29,9 +32,10 @@ export async function unloadServer(
   if ((await readVersion(connection)) !== versionOf(schema)) {
     throw new OperatorError('the database on the server has no schema of this version')
   }
-  await connection.send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', [])
+  await connection.send('BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE', [])
+  // Each operation writes its commit there. The snapshot begins with the first read, behind the lock.
+  await connection.send('LOCK TABLE commits IN SHARE ROW EXCLUSIVE MODE', [])
   for (const target of targets) await writeFile(connection, target)
-  await connection.send('COMMIT', [])
   const coupons = new Sqlite(path, { readwrite: true, create: false, strict: true })
   coupons.run('INSERT INTO facts (name, value) VALUES (?, ?)', ['arrived', arrived])
   coupons.close()
@@ -64,13 +68,15 @@ async function writeFile(connection: Connection, { schema, path }: Target): Prom
   }
 }
 
-/** Close the service on the server. Durable when this returns. */
+/** Close the service on the server, in the transaction of the copy. Durable when this returns. */
 export async function closeServer(connection: Connection, at: string): Promise<void> {
   await connection.send(
     `INSERT INTO facts (name, value) VALUES ('moved', $1), ('moved-to', 'file')
      ON CONFLICT (name) DO NOTHING`,
     [at],
   )
+  const { command } = await connection.send('COMMIT', [])
+  if (command !== 'COMMIT') throw new OperatorError('the server took no commit')
 }
 
 async function writeTable(connection: Connection, file: Sqlite, table: Table) {
