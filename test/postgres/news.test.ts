@@ -3,9 +3,11 @@ import { afterAll, afterEach, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { Refusal } from '../../src/base/refusal.ts'
 import type { OpenDatabase } from '../../src/db/database.ts'
+import { couponSchema } from '../../src/db/migrations.ts'
 import { Listeners, type Topic } from '../../src/db/news.ts'
 import { Connection } from '../../src/db/postgres/connection.ts'
 import { NewsLine } from '../../src/db/postgres/news.ts'
+import { createSchema } from '../../src/db/postgres/schema.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
 import { backendsOf, openRows, type Rows } from './rows.ts'
@@ -35,7 +37,7 @@ function hear(database: Pick<OpenDatabase<unknown>, 'listen'>): string[] {
 
 /** Two nodes that follow each other, and what each has heard. */
 async function openTwo() {
-  const { url, other } = await rows.create()
+  const { name, url, other } = await rows.create()
   const one = rows.engine(url)
   await one.follow()
   const before = await backendsOf(other)
@@ -44,7 +46,7 @@ async function openTwo() {
   const line = (await backendsOf(other)).filter((id) => !before.includes(id))
   const heard = { one: hear(one), two: hear(two) }
   const tell = (from: OpenDatabase<Rows>, text: string) => from.tell(noted, { text, bytes })
-  return { url, other, one, two, heard, tell, line }
+  return { name, url, other, one, two, heard, tell, line }
 }
 
 /** News in a transaction that stays open. */
@@ -120,6 +122,25 @@ test('a node that was silent for longer than news are kept is told to read anew'
     ['before', 'unheard', 'after'],
     ['before', 'missed', 'after'],
   ])
+})
+
+test('news of the server that a dump was made of are forgotten by a start', async () => {
+  const { name, other, one, heard, tell } = await openTwo()
+  await other.send(`UPDATE changes_forgotten SET newest = '99999999999'`, [])
+  await other.send(
+    `INSERT INTO changes (xid, channel, node, topic, body)
+     VALUES ('99999999999', 'cuponera_service', gen_random_uuid(), 'noted', 'null')`,
+    [],
+  )
+  const start = await databases.connect(name)
+  await createSchema(start, couponSchema)
+  await tell(one, 'kept')
+  const { rows: left } = await other.send(
+    'SELECT (SELECT count(*) FROM changes) AS kept, newest::text AS newest FROM changes_forgotten',
+    [],
+  )
+  expect(left).toEqual([{ kept: 1, newest: '0' }])
+  await until('it is heard', () => heard.two.includes('kept'))
 })
 
 test('a promoted server gives the numbers of transactions again, so that its nodes read anew', async () => {

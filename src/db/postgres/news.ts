@@ -240,6 +240,16 @@ export async function forgetNews(connection: Connection, most: number): Promise<
   return count
 }
 
+/**
+ * Delete news with numbers of another server: a dump was brought back here. Their transactions would seem to be the
+ * newest ones for long, and nobody would be told of those that were missed.
+ */
+export async function forgetForeignNews(connection: Connection): Promise<void> {
+  const next = 'pg_snapshot_xmax(pg_current_snapshot())'
+  await connection.send(`DELETE FROM changes WHERE xid >= ${next}`, [])
+  await connection.send(`UPDATE changes_forgotten SET newest = '0' WHERE newest >= ${next}`, [])
+}
+
 function isLater(one: string, other: string): boolean {
   return BigInt(one) > BigInt(other)
 }

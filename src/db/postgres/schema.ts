@@ -6,7 +6,7 @@ import { counterSchema } from './counters.ts'
 import { translateSchema } from './dialect.ts'
 import { guessSchema } from './guesses.ts'
 import { requireNoMove } from './move-marks.ts'
-import { newsSchema } from './news.ts'
+import { forgetForeignNews, newsSchema } from './news.ts'
 import { nodeSchema } from './nodes.ts'
 
 /** Tables of the engine beside those of the schema. */
@@ -114,6 +114,7 @@ export async function createSchema(connection: Connection, schema: Schema): Prom
       )
     }
     if (found < version) await upgrade(connection, schema, found)
+    await forgetForeignNews(connection)
   })
 }
 
