@@ -10,6 +10,7 @@ import { openPostgres } from '../../src/db/postgres/open.ts'
 import { startPooler } from '../support/pooler.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
+import { until } from '../support/until.ts'
 import { codeOf, idsIn, openRows } from './rows.ts'
 
 const databases = await openDatabases()
@@ -103,7 +104,7 @@ async function openHost(change: (text: string) => string = (text) => text) {
   })
   await new Promise<void>((resolve) => server.listen(join(directory, '.s.PGSQL.5432'), resolve))
   proxies.push(server)
-  return { state, host: encodeURIComponent(directory) }
+  return { state, host: encodeURIComponent(directory), server }
 }
 
 test('a primary that was replaced and comes back gets no writes', async () => {
@@ -124,6 +125,30 @@ test('a primary that was replaced and comes back gets no writes', async () => {
   expect(await insert(3)).toBe('unavailable')
   alone(old, promoted)
   expect([await insert(4), await idsIn(other)]).toEqual(['answered', [1, 2, 4]])
+})
+
+test('nothing of a node stays on a primary that was replaced and answers on', async () => {
+  const { name, url } = await rows.create()
+  const old = await openHost((text) => text.replace('00000001', '00000000'))
+  const promoted = await openHost()
+  promoted.state.away = true
+  const node = rows.engine(`postgres://cuponera@${old.host},${promoted.host}/${name}`)
+  const heard: string[] = []
+  node.listen(
+    { name: 'noted' },
+    { told: () => heard.push('told'), missed: () => heard.push('missed') },
+  )
+  await node.follow()
+  const lease = await node.lease('sweep')
+  // It takes no new connection, and those that there are live on.
+  old.server.close()
+  promoted.state.away = false
+  expect(lease?.held()).toBe(true)
+  await node.administer(async () => undefined)
+  expect(lease?.held()).toBe(false)
+  const other = rows.engine(url)
+  await until('the work is free', async () => (await other.lease('sweep')) !== null)
+  await until('the node reads anew', () => heard.includes('missed'))
 })
 
 test('a server of another installation gets no writes', async () => {

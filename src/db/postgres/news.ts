@@ -151,12 +151,13 @@ export class NewsLine {
 
   /** Read the news of the others since the last time, and tell them here. */
   async #read(connection: Connection): Promise<void> {
+    // Before the numbers: they are those of this history or of none, since its connections end with it.
+    const timeline = this.#parts.timeline()
     const { rows } = await connection.send(
       'SELECT CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS xid',
       [],
     )
     const xid = String(rows[0]?.xid)
-    const timeline = this.#parts.timeline()
     const before = this.#place
     // A promoted server gives numbers of transactions again that the old one had given.
     if (before?.timeline !== timeline) {

@@ -12,6 +12,8 @@ export class Servers {
   /** The newest history that we wrote to. A primary that was replaced and comes back has an older one. */
   #history: Pick<Look, 'system' | 'timeline'> | null = null
   #facts: ServerFacts | null = null
+  /** Connections to the servers of the newest history. */
+  readonly #connections = new Set<Connection>()
 
   /** `onClock` is told the clock of the server (Unix seconds) with each connection. */
   constructor(url: string, onClock: (clock: number) => void) {
@@ -53,11 +55,13 @@ export class Servers {
 
   async #open(address: string, onEnd: () => void, silenceSeconds: number): Promise<Connection> {
     let chosen = false
-    const connection = await Connection.open(
+    const connection: Connection = await Connection.open(
       { connectionString: address },
       limits.databaseConnectSeconds * 1000,
       () => {
-        if (chosen) onEnd()
+        if (!chosen) return
+        this.#connections.delete(connection)
+        onEnd()
       },
       silenceSeconds * 1000,
     )
@@ -67,10 +71,12 @@ export class Servers {
       const problem = look.problem ?? this.#strangeness(look)
       if (problem !== null) throw new ConnectionLost(problem)
       if (!connection.open) throw new ConnectionLost('the connection has ended')
+      if (look.timeline > this.timeline) this.#leave()
       this.#history = look
       this.#facts = look.facts
       this.#onClock(look.clock)
       chosen = true
+      this.#connections.add(connection)
       return connection
     } catch (cause) {
       connection.destroy()
@@ -78,6 +84,11 @@ export class Servers {
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  /** End the connections to a server that was replaced: it may answer on, and leases and news of it are worth nothing. */
+  #leave(): void {
+    for (const connection of this.#connections) connection.destroy()
   }
 
   #strangeness({ writes, system, timeline }: Look): string | null {
