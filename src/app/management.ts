@@ -72,8 +72,7 @@ const serviceExposed: Topic<null> = { name: 'service.exposed' }
 export async function openManagement(config: Config, parts: ManagementParts): Promise<Management> {
   const { database, jobs, storeKey, steady, log } = parts
   const exposing: (() => void)[] = []
-  const exposed = await database.snapshot((tx) => tx.facts.find('exposed'))
-  let alone = isLoopback(config) && exposed === null
+  let alone = isLoopback(config)
   const merchants: Merchants = {
     database,
     now: systemClock,
@@ -103,6 +102,8 @@ export async function openManagement(config: Config, parts: ManagementParts): Pr
     failed: (cause) => log.error('management.unread', { cause }),
   })
   database.listen(serviceExposed, { told: close, missed: look.wake })
+  // Behind the listener, so that nothing is missed between them.
+  if ((await database.snapshot((tx) => tx.facts.find('exposed'))) !== null) alone = false
   // Without a change there is no transaction, so the start waits neither for the disk nor for the clock.
   if (await database.snapshot((tx) => codeDue(merchants, tx))) await settle(parts, merchants)
   return {
