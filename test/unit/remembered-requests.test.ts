@@ -5,6 +5,7 @@ import { limits } from '../../src/base/limits.ts'
 import { createSql } from '../../src/db/connection.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
 import { rememberRequest } from '../../src/wallet/request.ts'
+import { requestSweep } from '../../src/wallet/worker.ts'
 import { createEvent } from '../support/events.ts'
 
 let connection: Database
@@ -35,6 +36,18 @@ describe('requests that were granted', () => {
     expect(await stores.requests.prune(10, 1000 + limits.requestWindowSeconds)).toBe(0)
     expect(await stores.requests.prune(10, 1001 + limits.requestWindowSeconds)).toBe(1)
     expect(await stores.requests.find(first.event.id)).toBeNull()
+  })
+
+  test('are remembered while a node with another clock still takes them', async () => {
+    const asked = request(1000)
+    await rememberRequest(stores.requests, asked)
+    const sweep = (now: number) =>
+      requestSweep.prune({ ...stores, lock: async () => undefined }, now)
+    const ended = 1000 + limits.requestWindowSeconds
+    await sweep(ended + 2 * limits.clockBackSeconds)
+    await expect(rememberRequest(stores.requests, asked)).rejects.toThrow('event-repeated')
+    await sweep(ended + 100)
+    expect(await stores.requests.find(asked.event.id)).toBeNull()
   })
 
   test('are so many at most', async () => {
