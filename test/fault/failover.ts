@@ -1,12 +1,12 @@
 /**
  * `npm run failover -- N`: N rounds on a service whose PostgreSQL has a synchronous standby. In each one something dies
  * under load: the primary (the standby is promoted), the service, or the network between them. Every answer that
- * was given must stand, once. `--kinds primary,node` chooses, `SEED=…` repeats. Control: `--async`, where the standby
+ * was given must stand, once, and a second node of the service gives the same. `--kinds primary,node` chooses, `SEED=…` repeats. Control: `--async`, where the standby
  * is not waited for, must lose something. `--patroni`: three servers under Patroni and etcd (`apt-get install patroni
  * etcd-server`), whose leader dies with its disk. `--namespace`: as root, the network between service and servers is one
  * of its own, which loses every packet for a while.
  */
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Connection } from '../../src/db/postgres/connection.ts'
@@ -73,6 +73,9 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
       report.acknowledged += memory.acknowledged
       report.cutOff += memory.unheard.length
       report.problems.push(...(await verifyMemory(cluster.service().url, memory)))
+      // A signature is for one address.
+      const lasting = { ...memory, proofs: [] }
+      report.problems.push(...(await verifyMemory(cluster.other().url, lasting)))
       report.problems.push(...(await brokenInvariants(cluster)))
       older.push(memory)
       asked.progress?.(report)
@@ -92,6 +95,8 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
 type Cluster = {
   hosts: readonly Pick<Host, 'cut' | 'hold' | 'letGo'>[]
   service(): TestServer
+  /** A node that nobody kills. */
+  other(): TestServer
   /** A connection of the superuser to the database on the server that takes writes. */
   connect(): Promise<Connection>
   /** Kill the primary. A standby takes its place. */
@@ -102,21 +107,26 @@ type Cluster = {
   stop(): Promise<void>
 }
 
-/** Start a service, and again after `kill` on the same address. */
+/** Start the nodes of a service, and one again after `kill` on the same address. */
 async function openService(url: string) {
   const dataDir = newDirectory()
-  const start = (port: string) =>
+  const start = (directory: string, port: string) =>
     startServer({
-      dataDir,
+      dataDir: directory,
       env: { DATABASE_URL: url, PORT: port, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
     })
-  let service = await start('0')
+  let service = await start(dataDir, '0')
+  // The second node has the keys of the first one.
+  const beside = newDirectory()
+  cpSync(join(dataDir, 'keys'), join(beside, 'keys'), { recursive: true })
+  const other = await start(beside, '0')
   return {
     now: () => service,
+    other: () => other,
     async kill(): Promise<void> {
       const { port } = new URL(service.url)
       await service.kill()
-      service = await start(port)
+      service = await start(dataDir, port)
     },
   }
 }
@@ -140,6 +150,7 @@ async function openPair(waited: boolean): Promise<Cluster> {
   return {
     hosts,
     service: service.now,
+    other: service.other,
     connect: () => administer(primary, name),
     async failOver(stallMs) {
       if (standby === null) throw new Error('there is no standby')
@@ -165,6 +176,7 @@ async function openPair(waited: boolean): Promise<Cluster> {
     killService: service.kill,
     async stop() {
       await service.now().kill()
+      await service.other().kill()
       for (const host of [...hosts, between]) host.close()
       await standby?.stop()
       if (primary !== databases.server) await primary.stop()
@@ -193,10 +205,12 @@ async function openApart(waited: boolean): Promise<Cluster> {
   opened.defer(() => standby.stop())
   const service = await openService(`postgres://cuponera:clave@${ofPrimary},${ofStandby}/${name}`)
   opened.defer(() => service.now().kill())
+  opened.defer(() => service.other().kill())
   const everything = opened.move()
   return {
     hosts: [{ hold: network.drop, letGo: network.restore, cut: () => undefined }],
     service: service.now,
+    other: service.other,
     connect: () => administer(primary, name),
     async failOver() {
       throw new Error('nobody promotes here')
@@ -220,6 +234,7 @@ async function openUnderPatroni(): Promise<Cluster> {
     return {
       hosts: [],
       service: service.now,
+      other: service.other,
       connect: () => patroni.connect('coupons'),
       async failOver() {
         revive = await patroni.killLeader()
@@ -232,6 +247,7 @@ async function openUnderPatroni(): Promise<Cluster> {
       killService: service.kill,
       async stop() {
         await service.now().kill()
+        await service.other().kill()
         patroni.stop()
       },
     }
