@@ -71,6 +71,8 @@ const settings = {
   listen_addresses: '',
   max_connections: '120',
   shared_buffers: '32MB',
+  // Shared memory in its own directory: a killed server leaves none behind.
+  dynamic_shared_memory_type: 'mmap',
   wal_level: 'replica',
   max_wal_senders: '4',
   logging_collector: 'off',
