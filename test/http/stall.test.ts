@@ -15,9 +15,14 @@ test('a stall is logged with the pattern of its route, and shown by a metric', a
   const path = '/api/coupons/minters?secret=1'
   const body = { pubkey: 'secret@shop.example' }
   expect((await call(server.url, path, { body, signer: newSigner() })).status).toBe(404)
-  await until('a line of the log', () => server.output().includes('"loop.stalled"'))
-  const lines = server.output().split('\n')
-  const line = JSON.parse(lines.find((one) => one.includes('"loop.stalled"')) ?? '{}')
+  // A busy machine stalls the start, too.
+  const found = () =>
+    server
+      .output()
+      .split('\n')
+      .find((one) => one.includes('"loop.stalled"') && !one.includes('"route":"none"'))
+  await until('a line of the log', () => found() !== undefined)
+  const line = JSON.parse(found() ?? '{}')
   expect(line).toMatchObject({ level: 'warn', route: '/api/coupons/minters' })
   expect(line.ms).toBeGreaterThan(400)
   expect(server.output()).not.toContain('secret')

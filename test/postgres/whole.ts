@@ -39,7 +39,7 @@ async function run(paths: readonly string[], env: Record<string, string>): Promi
 
 const asked = process.argv.slice(2)
 const engine = asked.length > 0 || (await run(['--parallel=3', './test/postgres'], {}))
-const databases = await openDatabases({ max_connections: '400' })
+const databases = await openDatabases({ max_connections: '1200' })
 const paths = asked.length > 0 ? asked : suites.map((name) => `./test/${name}`)
 const service = await run(paths, { TEST_POSTGRES: databases.server.url('postgres') })
 await databases.stop()
