@@ -15,10 +15,13 @@ type RelayDatabase = {
   close(): Promise<void>
 }
 
-/** Open the events in a file of their own, or in the database that all nodes share. */
-export function openRelayDatabase(settings: RelaySettings): Promise<RelayDatabase> {
+/** Open the events in a file of their own, or in the database that all nodes share. `failed` is told of its faults. */
+export function openRelayDatabase(
+  settings: RelaySettings,
+  failed: (cause: unknown) => void,
+): Promise<RelayDatabase> {
   const { couponsUrl } = settings
-  return couponsUrl === null ? openFile(settings) : openShared(couponsUrl)
+  return couponsUrl === null ? openFile(settings) : openShared(couponsUrl, failed)
 }
 
 async function openFile({ relayPath, couponsPath }: RelaySettings): Promise<RelayDatabase> {
@@ -43,13 +46,14 @@ async function openFile({ relayPath, couponsPath }: RelaySettings): Promise<Rela
 }
 
 // Loaded only here, so that a service with a file never reads the driver.
-async function openShared(url: string): Promise<RelayDatabase> {
+async function openShared(url: string, failed: (cause: unknown) => void): Promise<RelayDatabase> {
   const { openBeside } = await import('../db/postgres/open.ts')
   const database = await openBeside({
     url,
     now: systemClock,
     schema: { text: schema, steps: {} },
     table: 'events',
+    events: { committed: () => undefined, failed },
     stores: (sql) => ({ events: createEventStore(sql), members: createMemberStore(sql) }),
   })
   return {

@@ -114,7 +114,7 @@ function listIn(events: string): NostrEvent[] {
 }
 
 async function begin(settings: RelaySettings): Promise<Running> {
-  const { database, events, isMember, close } = await openRelayDatabase(settings)
+  const { database, events, isMember, close } = await openRelayDatabase(settings, report)
   const exposure: Exposure = { open: settings.open, diskLow: settings.diskLow }
   const relay = createRelay({
     database,

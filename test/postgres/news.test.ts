@@ -1,12 +1,15 @@
 /** News between two nodes on one database. */
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
+import { createStores } from '../../src/app/stores.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import type { OpenDatabase } from '../../src/db/database.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { Listeners, type Topic } from '../../src/db/news.ts'
 import { Connection } from '../../src/db/postgres/connection.ts'
 import { NewsLine } from '../../src/db/postgres/news.ts'
+import { openPostgres } from '../../src/db/postgres/open.ts'
 import { createSchema } from '../../src/db/postgres/schema.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
@@ -141,6 +144,18 @@ test('news of the server that a dump was made of are forgotten by a start', asyn
   )
   expect(left).toEqual([{ kept: 1, newest: '0' }])
   await until('it is heard', () => heard.two.includes('kept'))
+})
+
+test('a database of one node gets the tables of several', async () => {
+  const { url, other } = await rows.create()
+  await other.send('DROP TABLE changes, changes_forgotten, guesses, nodes', [])
+  const options = { url, now: systemClock, schema: couponSchema, stores: createStores }
+  const { database } = await openPostgres(options)
+  const heard = hear(database)
+  await database.tell(noted, { text: 'told', bytes })
+  expect([heard, (await other.send('SELECT 1 FROM changes', [])).count]).toEqual([['told'], 1])
+  await database.close()
+  await other.end()
 })
 
 test('a promoted server gives the numbers of transactions again, so that its nodes read anew', async () => {

@@ -9,16 +9,16 @@ export type Told = { topic: string; body: string }
 /** Tables of the engine for news, which nodes read in the order of their transactions. */
 export const newsSchema = [
   `CREATE TABLE changes (
-     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     id BIGINT GENERATED ALWAYS AS IDENTITY,
      xid XID8 NOT NULL DEFAULT pg_current_xact_id(),
      -- The service, or its relay: each reads its own.
      channel TEXT COLLATE "C" NOT NULL,
      node UUID NOT NULL,
      topic TEXT COLLATE "C" NOT NULL,
      body TEXT COLLATE "C" NOT NULL,
-     at TIMESTAMPTZ NOT NULL DEFAULT now()
+     at TIMESTAMPTZ NOT NULL DEFAULT now(),
+     PRIMARY KEY (channel, xid, id)
    )`,
-  'CREATE INDEX changes_by_transaction ON changes (channel, xid, id)',
   // The newest transaction of the deleted ones.
   `CREATE TABLE changes_forgotten (
      id BIGINT PRIMARY KEY CHECK (id = 1),
@@ -229,10 +229,10 @@ export async function forgetNews(connection: Connection, most: number): Promise<
   const { count } = await connection.send(
     // Nodes read on while a transaction stays open for long, so its end is waited for, but not for ever.
     `WITH old AS (
-       SELECT id FROM changes WHERE at < now() - make_interval(secs => $1)
+       SELECT ctid FROM changes WHERE at < now() - make_interval(secs => $1)
          AND (xid < pg_snapshot_xmin(pg_current_snapshot()) OR at < now() - make_interval(secs => $2))
-       ORDER BY id LIMIT $3),
-     gone AS (DELETE FROM changes WHERE id IN (SELECT id FROM old) RETURNING xid),
+       LIMIT $3 FOR UPDATE SKIP LOCKED),
+     gone AS (DELETE FROM changes WHERE ctid IN (SELECT ctid FROM old) RETURNING xid),
      noted AS (
        UPDATE changes_forgotten SET newest = greatest(newest, (SELECT max(xid) FROM gone)))
      SELECT 1 FROM gone`,

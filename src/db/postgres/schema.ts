@@ -9,16 +9,7 @@ import { requireNoMove } from './move-marks.ts'
 import { forgetForeignNews, newsSchema } from './news.ts'
 import { nodeSchema } from './nodes.ts'
 
-/** Tables of the engine beside those of the schema. */
-const own = [
-  ...counterSchema,
-  ...nodeSchema,
-  ...newsSchema,
-  ...guessSchema,
-  `CREATE TABLE schema_version (
-     id BIGINT PRIMARY KEY CHECK (id = 1),
-     version BIGINT NOT NULL
-   )`,
+const ofCommits = [
   // Transactions whose commit was sent. A fence stops a lost one from standing later. Rows are deleted after a while.
   `CREATE TABLE commits (
      id UUID PRIMARY KEY,
@@ -26,6 +17,20 @@ const own = [
      at TIMESTAMPTZ NOT NULL DEFAULT now()
    )`,
 ]
+
+/** Tables of the engine beside those of the schema, each part by one of them. */
+const own = Object.entries({
+  counter_changes: counterSchema,
+  commits: ofCommits,
+  nodes: nodeSchema,
+  changes: newsSchema,
+  guesses: guessSchema,
+})
+
+const ofVersion = `CREATE TABLE schema_version (
+   id BIGINT PRIMARY KEY CHECK (id = 1),
+   version BIGINT NOT NULL
+ )`
 
 /**
  * Create the tables of another part of the program beside those of the service, where they are not there. `first` is one
@@ -36,12 +41,19 @@ export async function addSchema(
   { text }: Schema,
   first: string,
 ): Promise<void> {
-  await inSchemaLock(connection, async () => {
-    if (await isThere(connection, first)) return
-    const shared = /^(CREATE TABLE|INSERT INTO) state /
-    const texts = translateSchema(text).filter((one) => !shared.test(one))
-    for (const one of texts) await connection.send(one, [])
-  })
+  const shared = /^(CREATE TABLE|INSERT INTO) state /
+  const texts = translateSchema(text).filter((one) => !shared.test(one))
+  await inSchemaLock(connection, () => addTables(connection, first, texts))
+}
+
+/** `first` is one of the tables: without it all of them are made. */
+async function addTables(
+  connection: Connection,
+  first: string,
+  texts: readonly string[],
+): Promise<void> {
+  if (await isThere(connection, first)) return
+  for (const text of texts) await connection.send(text, [])
 }
 
 async function isThere(connection: Connection, table: string): Promise<boolean> {
@@ -74,7 +86,7 @@ async function inSchemaLock(connection: Connection, make: () => Promise<void>): 
 
 /** The statements that make the tables and indexes of a schema, and those of the engine. */
 export function schemaTexts(schema: Schema): string[] {
-  return [...own, ...translateSchema(schema.text)]
+  return [...own.flatMap(([, texts]) => texts), ofVersion, ...translateSchema(schema.text)]
 }
 
 /** True if a database has no table, of whatever program. */
@@ -113,6 +125,8 @@ export async function createSchema(connection: Connection, schema: Schema): Prom
         `the database has schema ${found}, this program knows up to ${version}: upgrade it`,
       )
     }
+    // A database of one node lacks the tables of several.
+    for (const [table, texts] of own) await addTables(connection, table, texts)
     if (found < version) await upgrade(connection, schema, found)
     await forgetForeignNews(connection)
   })
