@@ -1,6 +1,7 @@
 import { systemClock } from '../base/clock.ts'
 import type { Database, Leases, News } from '../db/database.ts'
 import { openDatabase, openReader } from '../db/open.ts'
+import { inTurns } from '../db/turns.ts'
 import { createMemberStore, type MemberStore } from './member-store.ts'
 import type { RelaySettings } from './messages.ts'
 import schema from './schema.sql' with { type: 'text' }
@@ -57,7 +58,14 @@ async function openShared(url: string, failed: (cause: unknown) => void): Promis
     stores: (sql) => ({ events: createEventStore(sql), members: createMemberStore(sql) }),
   })
   return {
-    database,
+    database: {
+      // Events of one author keep their order.
+      transact: inTurns(database),
+      snapshot: (query) => database.snapshot(query),
+      listen: (topic, listener) => database.listen(topic, listener),
+      tell: (topic, body) => database.tell(topic, body),
+      lease: (name) => database.lease(name),
+    },
     events: {
       find: (...asked) => database.snapshot((tx) => tx.events.find(...asked)),
       count: (...asked) => database.snapshot((tx) => tx.events.count(...asked)),

@@ -149,6 +149,14 @@ test('an event that one node stores or passes on reaches a subscription at the o
     const kept = [newer.id, moved.id, deletion.id].toSorted(byText)
     expect((await node.idsOf({ authors: [author.pubkey] })).toSorted(byText)).toEqual(kept)
   }
+  const series = Array.from({ length: 30 }, (_, at) =>
+    createEvent({ signer: author, kind: 8 + at }),
+  )
+  for (const event of series) there.send('EVENT', event)
+  const ids = series.map(({ id }) => id)
+  const fed = () => here.eventsOf('feed').flatMap(({ id }) => (ids.includes(id) ? [id] : []))
+  await until('all are fed', () => fed().length >= ids.length)
+  expect(fed()).toEqual(ids)
   const other = await databases.connect(name)
   const stored = async () => (await other.send('SELECT 1 FROM events WHERE kind = 7', [])).count
   const races = Array.from({ length: 20 }, () => createEvent({ signer: author, kind: 7 }))

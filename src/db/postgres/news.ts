@@ -9,7 +9,7 @@ export type Told = { topic: string; body: string }
 /** Tables of the engine for news, which nodes read in the order of their transactions. */
 export const newsSchema = [
   `CREATE TABLE changes (
-     id BIGINT GENERATED ALWAYS AS IDENTITY,
+     id BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY,
      xid XID8 NOT NULL DEFAULT pg_current_xact_id(),
      -- The service, or its relay: each reads its own.
      channel TEXT COLLATE "C" NOT NULL,
