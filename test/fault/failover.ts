@@ -1,10 +1,10 @@
 /**
  * `npm run failover -- N`: N rounds on a service whose PostgreSQL has a synchronous standby. In each one something dies
  * under load: the primary (the standby is promoted), the service, or the network between them. Every answer that
- * was given must stand, once, and a second node of the service gives the same. `--kinds primary,node` chooses, `SEED=…` repeats. Control: `--async`, where the standby
- * is not waited for, must lose something. `--patroni`: three servers under Patroni and etcd (`apt-get install patroni
- * etcd-server`), whose leader dies with its disk. `--namespace`: as root, the network between service and servers is one
- * of its own, which loses every packet for a while.
+ * was given must stand, once, and a second node of the service gives the same. `--kinds primary,node` chooses,
+ * `SEED=…` repeats. Control: `--async`, where the standby is not waited for, must lose something. `--patroni`: three
+ * servers under Patroni and etcd (`apt-get install patroni etcd-server`), whose leader dies with its disk.
+ * `--namespace`: as root, the network between service and servers is one of its own, which loses every packet for a while.
  */
 import { appendFileSync, cpSync } from 'node:fs'
 import { join } from 'node:path'
