@@ -164,6 +164,27 @@ test('a backend that waits for a lock ends when its node has gone', async () => 
   await until('it has gone', async () => (await backendsOf(other)).length === 0)
 })
 
+test('a flood of guesses leaves connections for operations, and writes nothing once it is refused', async () => {
+  const { name, url, other } = await rows.create()
+  const holder = await databases.connect(name)
+  const engine = rows.engine(url)
+  const guesses = [{ name: 'code', burst: 2, perSecond: 0.001 }]
+  const flood = () => Promise.all(Array.from({ length: 40 }, () => engine.buckets.take(guesses)))
+  expect(await engine.buckets.take(guesses)).toBe(0)
+  await holder.send('BEGIN', [])
+  await holder.send('UPDATE guesses SET tokens = tokens', [])
+  const waiting = flood()
+  const blocked = () => backendsOf(other, `wait_event_type = 'Lock'`)
+  await until('guesses wait for the row', async () => (await blocked()).length === 8)
+  await engine.transact({ roots: 'none' }, (tx) => tx.insert(1))
+  await holder.send('COMMIT', [])
+  expect((await waiting).filter((wait) => wait === 0)).toHaveLength(1)
+  const written = async () => (await other.send('SELECT xmin FROM guesses', [])).rows
+  const before = await written()
+  expect((await flood()).includes(0)).toBe(false)
+  expect(await written()).toEqual(before)
+})
+
 test('a commit is settled on a server that warns at each login', async () => {
   const { url, other } = await rows.create()
   for (const text of [

@@ -97,9 +97,10 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   readonly cleanStart = true
   readonly upkeep: readonly Upkeep[]
   readonly nodes: Membership | null
+  // Many guesses may wait for one row. They leave connections for operations.
   readonly buckets = createSharedBuckets((run) =>
     this.#answered(() =>
-      this.#retried(() => this.#pool.use('light', ({ connection }) => run(connection))),
+      this.#retried(() => this.#pool.use('heavy', ({ connection }) => run(connection))),
     ),
   )
 

@@ -36,10 +36,22 @@ export function createSharedBuckets(send: Send): SharedBuckets {
       buckets,
     )
   }
+  const wait = async (buckets: readonly SharedBucket[]) => {
+    const { rows } = await run(
+      `SELECT row.per_second, ${tokensAt('row', 'clock_timestamp()')} AS tokens
+       FROM guesses AS row JOIN ${asked} ON row.name = ${digest}`,
+      buckets,
+    )
+    return Math.max(0, ...rows.map(secondsOf))
+  }
   return {
     give,
+    wait,
 
     async take(buckets) {
+      // A flood of refused guesses only reads.
+      const before = await wait(buckets)
+      if (before > 0) return before
       // In the order of names, so that two nodes never wait for each other.
       const { rows } = await run(
         `INSERT INTO guesses AS row (name, burst, per_second, tokens)
@@ -57,15 +69,6 @@ export function createSharedBuckets(send: Send): SharedBuckets {
       const names = new Set(empty.map(({ name }) => (name as Uint8Array).toHex()))
       await give(buckets.filter(({ name }) => !names.has(digestOf(name))))
       return Math.max(...empty.map(secondsOf))
-    },
-
-    async wait(buckets) {
-      const { rows } = await run(
-        `SELECT row.per_second, ${tokensAt('row', 'clock_timestamp()')} AS tokens
-         FROM guesses AS row JOIN ${asked} ON row.name = ${digest}`,
-        buckets,
-      )
-      return Math.max(0, ...rows.map(secondsOf))
     },
   }
 }
