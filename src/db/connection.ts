@@ -1,4 +1,4 @@
-import { type SQLQueryBindings, Database as Sqlite, type Statement } from 'bun:sqlite'
+import { constants, type SQLQueryBindings, Database as Sqlite, type Statement } from 'bun:sqlite'
 import { columnCounters } from './counters.ts'
 import type { Sql, SqlQuery, SqlValue } from './sql.ts'
 
@@ -12,6 +12,18 @@ export class Connection extends Sqlite {
     text: string,
   ): ReturnType<typeof Sqlite.prototype.query<Row, Params>> {
     return super.query(hideParameters(text))
+  }
+}
+
+/** Set up a new connection. One whose file cannot be read is closed, and the WAL beside the file stays. */
+export function setUp(connection: Sqlite, pragmas: readonly string[]): void {
+  try {
+    for (const pragma of pragmas) connection.run(`PRAGMA ${pragma}`)
+  } catch (cause) {
+    // The last close of a file deletes its WAL, also of a damaged one. It may be all that is left.
+    connection.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
+    connection.close()
+    throw cause
   }
 }
 

@@ -1,6 +1,6 @@
 import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
 import { OperatorError } from '../base/operator-error.ts'
-import { createSql } from './connection.ts'
+import { createSql, setUp } from './connection.ts'
 import { couponSchema, userVersion, versionOf } from './migrations.ts'
 import type { Sql } from './sql.ts'
 
@@ -11,10 +11,13 @@ export type Pins = { manager: string | null; storeKey: string | null; cardKey: s
 export function openForReading(path: string): Sqlite {
   // Not `readonly`: after an unclean stop the WAL must be read, and the opening process creates its index.
   const connection = new Sqlite(path, { readwrite: true, create: false, strict: true })
-  connection.run('PRAGMA busy_timeout = 5000')
-  connection.run('PRAGMA query_only = ON')
-  connection.run('PRAGMA temp_store = MEMORY')
-  connection.run('PRAGMA cache_size = -8000')
+  const pragmas = [
+    'busy_timeout = 5000',
+    'query_only = ON',
+    'temp_store = MEMORY',
+    'cache_size = -8000',
+  ]
+  setUp(connection, pragmas)
   return connection
 }
 

@@ -2,7 +2,7 @@ import { SQLiteError, Database as Sqlite, type Statement } from 'bun:sqlite'
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
-import { Connection, createSql } from './connection.ts'
+import { Connection, createSql, setUp } from './connection.ts'
 import type { AfterCommit, First, Lease, Locking, OpenDatabase, Plan } from './database.ts'
 import { migrate, type Schema } from './migrations.ts'
 import { Listeners, type NewsListener, type Topic } from './news.ts'
@@ -351,16 +351,18 @@ function settle<Tx>(job: Job<Tx>): void {
 /** Open a connection with the settings that the promises of the port need. */
 export function openConnection(path: string): Sqlite {
   const connection = new Connection(path, { create: true, readwrite: true, strict: true })
-  connection.run('PRAGMA busy_timeout = 5000')
-  connection.run('PRAGMA journal_mode = WAL')
-  // FULL: a commit is on disk before it is answered. A burn lost at power failure would be a double spend.
-  connection.run('PRAGMA synchronous = FULL')
-  connection.run('PRAGMA foreign_keys = ON')
-  connection.run('PRAGMA secure_delete = ON')
-  connection.run('PRAGMA temp_store = MEMORY')
-  connection.run('PRAGMA cache_size = -8000')
-  // The WAL grows during a long snapshot (check, backup). Afterwards it shrinks to this size.
-  connection.run(`PRAGMA journal_size_limit = ${limits.journalBytesMax}`)
+  setUp(connection, [
+    'busy_timeout = 5000',
+    'journal_mode = WAL',
+    // FULL: a commit is on disk before it is answered. A burn lost at power failure would be a double spend.
+    'synchronous = FULL',
+    'foreign_keys = ON',
+    'secure_delete = ON',
+    'temp_store = MEMORY',
+    'cache_size = -8000',
+    // The WAL grows during a long snapshot (check, backup). Afterwards it shrinks to this size.
+    `journal_size_limit = ${limits.journalBytesMax}`,
+  ])
   return connection
 }
 
