@@ -44,8 +44,9 @@ export async function openPostgres<Tx>(
       (connection) => createSchema(connection, schema),
       limits.upgradeSilenceSeconds,
     )
-    await database.administer(requireArrived)
     await database.nodes?.join(versionOf(schema))
+    // From the row of this node on, a move waits for it.
+    await database.administer(requireArrived)
     // Before anything is read that news could be about.
     await database.follow()
     const server = database.server
