@@ -23,6 +23,7 @@ import {
   verifyEvent,
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
+import { testOfFile } from '../support/database.ts'
 import { createEvent } from '../support/events.ts'
 import { aloneJobs } from '../support/jobs.ts'
 import { closeClients, connectRelay } from '../support/relay-client.ts'
@@ -362,26 +363,29 @@ test('an event that cannot be stored fails alone, and invalid JSON ends nothing'
   expect(faults).toEqual(['TypeError'])
 })
 
-test('a relay that cannot open its file stops neither claims nor publish, and recovers', async () => {
-  const dataDir = newDirectory()
-  mkdirSync(join(dataDir, 'relay.db'), { recursive: true })
-  const server = await startServer({ dataDir })
-  const merchant = newSigner()
-  const token = await openSession(server.url, merchant)
-  const { nonce } = await mintOne(server.url, token, await createDefinition(server.url, token))
-  expect((await call(server.url, '/api/coupons/claim', { body: { nonce } })).json.status).toBe(
-    'success',
-  )
-  const event = createEvent({ signer: merchant })
-  expect((await call(server.url, '/nostr/publish', { body: event })).status).toBe(202)
-  await logged(server, '"event":"relay.down"')
-  const fetched = await call(server.url, '/nostr/fetch', { body: { ids: [event.id] } })
-  expect(fetched.status).toBe(503)
+testOfFile(
+  'a relay that cannot open its file stops neither claims nor publish, and recovers',
+  async () => {
+    const dataDir = newDirectory()
+    mkdirSync(join(dataDir, 'relay.db'), { recursive: true })
+    const server = await startServer({ dataDir })
+    const merchant = newSigner()
+    const token = await openSession(server.url, merchant)
+    const { nonce } = await mintOne(server.url, token, await createDefinition(server.url, token))
+    expect((await call(server.url, '/api/coupons/claim', { body: { nonce } })).json.status).toBe(
+      'success',
+    )
+    const event = createEvent({ signer: merchant })
+    expect((await call(server.url, '/nostr/publish', { body: event })).status).toBe(202)
+    await logged(server, '"event":"relay.down"')
+    const fetched = await call(server.url, '/nostr/fetch', { body: { ids: [event.id] } })
+    expect(fetched.status).toBe(503)
 
-  rmdirSync(join(dataDir, 'relay.db'))
-  await logged(server, '"event":"relay.up"')
-  const client = await connectRelay(server.url)
-  await client.subscribe('s', { ids: [event.id] })
-  await client.wait(([type]) => type === 'EVENT')
-  expect(await server.stop()).toBe(0)
-})
+    rmdirSync(join(dataDir, 'relay.db'))
+    await logged(server, '"event":"relay.up"')
+    const client = await connectRelay(server.url)
+    await client.subscribe('s', { ids: [event.id] })
+    await client.wait(([type]) => type === 'EVENT')
+    expect(await server.stop()).toBe(0)
+  },
+)
