@@ -148,9 +148,14 @@ function postText(target: string, length: number): string {
 }
 
 /** `$HOST` is filled in when the address is known. */
-export function post(target: string, body: unknown, headers = ''): string {
+export function post(
+  target: string,
+  body: unknown,
+  headers = '',
+  valueLength = nonceLength,
+): string {
   const text = JSON.stringify(body)
-  const length = text.replaceAll('$VALUE', ' '.repeat(nonceLength)).length
+  const length = text.replaceAll('$VALUE', ' '.repeat(valueLength)).length
   return `POST ${target} HTTP/1.1\r\nHost: $HOST\r\n${headers}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${text}`
 }
 

@@ -14,6 +14,8 @@ import { tapsOf } from './taps.ts'
 /** The values for `$VALUE` in a request. */
 export type Values =
   | { from: 'none' }
+  /** Made before. */
+  | { from: 'list'; list: string[] }
   /** Nonces nobody knows: for servers that do not look. */
   | { from: 'random'; count: number }
   /** Nonces minted at the server before the clock starts. */
@@ -29,6 +31,8 @@ export type Values =
 
 export type LoadJob = {
   url: string
+  /** Other nodes of the same service, which get their part of the connections. */
+  others?: string[]
   /** The server's process, for its CPU time. */
   pid: number
   /** A whole HTTP request with `$VALUE` where a value goes, and `$HOST`. */
@@ -88,7 +92,7 @@ function measure(
   resolve: (result: LoadResult) => void,
   reject: (cause: Error) => void,
 ): void {
-  const { hostname, port } = new URL(job.url)
+  const targets = [job.url, ...(job.others ?? [])].map((url) => new URL(url))
   const again = job.again || job.values.from === 'none'
   const latencies = new Uint32Array(slots)
   const sockets: Bun.Socket<Connection>[] = []
@@ -183,6 +187,7 @@ function measure(
   }
   for (let made = 0; made < job.connections; made++) {
     const data = { sentAt: 0, expected: -1, pending: null, missing: 0 }
+    const { hostname, port } = targets[made % targets.length] as URL
     void Bun.connect({ hostname, port: Number(port), socket: handlers, data })
   }
 }
@@ -213,6 +218,8 @@ async function prepare(url: string, values: Values): Promise<string[]> {
   switch (values.from) {
     case 'none':
       return []
+    case 'list':
+      return values.list
     case 'random':
       return Array.from({ length: values.count }, createNonce)
     case 'minted':

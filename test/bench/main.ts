@@ -4,6 +4,8 @@
  *                    [--binary dist/cuponera] [--starts 7] [--events 1000000] [--vouchers 1000000]
  * `--only` also names what is measured of the relay: ingest, query, claims, publish, subscribers;
  * `--events` is how many its file holds for the queries. With `--vouchers` it compares a file of that many vouchers with one of a thousand instead.
+ * With `--postgres` it compares one node and two on a server of PostgreSQL, without a synchronous standby and with one, with bare
+ * commits of that server; `--delay 0.5` is what the wire adds to a round trip, in milliseconds.
  * Figures are figures: the exit code is 0 whenever they could be measured.
  */
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
@@ -13,6 +15,7 @@ import { cleanUp } from '../support/server.ts'
 import { compareCeilings } from './against-ceiling.ts'
 import { compareFiles } from './against-size.ts'
 import { describeMachine } from './machine.ts'
+import { compareNodes } from './postgres/compare.ts'
 import { endProcesses } from './processes.ts'
 import { compareRelay, relayKinds } from './relay.ts'
 import { type Report, tell } from './report.ts'
@@ -48,6 +51,8 @@ const { values } = parseArgs({
     binary: { type: 'string' },
     events: { type: 'string', default: '1000000' },
     vouchers: { type: 'string' },
+    postgres: { type: 'boolean', default: false },
+    delay: { type: 'string', default: '0.5' },
   },
 })
 
@@ -76,10 +81,7 @@ const plan: Plan = {
 mkdirSync(directory, { recursive: true })
 try {
   const machine = describeMachine(directory)
-  const measured =
-    values.vouchers === undefined
-      ? await compareAll(plan)
-      : await compareFiles(plan, Number(values.vouchers))
+  const measured = await compare()
   const report: Report = { program: values.binary ?? 'source', machine, ...measured }
   console.log(values.json ? JSON.stringify(report, null, 2) : tell(report))
 } finally {
@@ -88,6 +90,12 @@ try {
   rmSync(directory, { recursive: true, force: true })
 }
 process.exit(0)
+
+function compare(): Promise<Omit<Report, 'program' | 'machine'>> {
+  if (values.postgres) return compareNodes(plan, Number(values.delay))
+  const { vouchers } = values
+  return vouchers === undefined ? compareAll(plan) : compareFiles(plan, Number(vouchers))
+}
 
 /** The coupon service against its ceilings, then the relay; `--only` may leave one of them out. */
 async function compareAll(whole: Plan): Promise<Omit<Report, 'program' | 'machine'>> {

@@ -31,21 +31,26 @@ export async function startCeiling(kind: 'stack' | 'bare' | 'raw'): Promise<List
 }
 
 /** The load generator, a process of its own so that it has a core of its own. */
-export function startLoader(): { run: (job: LoadJob) => Promise<LoadResult> } {
-  let settle: ((message: { result?: LoadResult; error?: string }) => void) | null = null
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'load.ts')], {
+export function startLoader() {
+  return startWorker<LoadJob, LoadResult>(join(import.meta.dir, 'load.ts'), [])
+}
+
+/** A process that does one job at a time. */
+export function startWorker<Job, Result>(file: string, args: readonly string[]) {
+  let settle: ((message: { result?: Result; error?: string }) => void) | null = null
+  const child = Bun.spawn([process.execPath, file, ...args], {
     env: { PATH: process.env.PATH },
     stdio: ['ignore', 'inherit', 'inherit'],
     ipc: (message) => settle?.(message),
   })
   children.add(child)
-  void child.exited.then((code) => settle?.({ error: `the load generator ended with ${code}` }))
+  void child.exited.then((code) => settle?.({ error: `${file} ended with ${code}` }))
   return {
-    run: (job) =>
-      new Promise((resolve, reject) => {
+    run: (job: Job) =>
+      new Promise<Result>((resolve, reject) => {
         settle = ({ result, error }) => {
           settle = null
-          if (result) resolve(result)
+          if (result !== undefined) resolve(result)
           else reject(new Error(error))
         }
         child.send(job)

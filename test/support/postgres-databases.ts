@@ -28,8 +28,9 @@ export type Databases = {
 export async function openDatabases(
   settings: Record<string, string> = {},
   enter: readonly string[] = [],
+  parent?: string,
 ): Promise<Databases> {
-  const server = await startPostgres(settings, enter)
+  const server = await startPostgres(settings, enter, parent)
   if (server === null) throw new Error('this machine has no PostgreSQL')
   try {
     return await fill(server)

@@ -80,14 +80,15 @@ const settings = {
   autovacuum: 'off',
 } satisfies Record<string, string>
 
-/** Start a server of its own; `enter` stands before its command. Null where this machine has no PostgreSQL. */
+/** Start a server of its own, in `parent`; `enter` stands before its command. Null where this machine has no PostgreSQL. */
 export async function startPostgres(
   extra: Record<string, string> = {},
   enter: readonly string[] = [],
+  parent = memory,
 ): Promise<Postgres | null> {
   if (findPostgres() === null) return null
-  const { home, programs } = installPostgres()
-  return startServer({ home, programs, extra, enter }, async (data) => {
+  const { home, programs } = installPostgres(parent)
+  return startServer({ home, programs, parent, extra, enter }, async (data) => {
     const [program = '', ...args] = asUser(
       join(programs, 'bin', 'initdb'),
       ...['-D', data, '-U', 'postgres', '--auth-local=trust', '--auth-host=scram-sha-256'],
@@ -99,10 +100,10 @@ export async function startPostgres(
 }
 
 /** Programs of PostgreSQL in a new directory. Throws where this machine has none. */
-export function installPostgres(): { home: string; programs: string } {
+export function installPostgres(parent = memory): { home: string; programs: string } {
   const packaged = findPostgres()
   if (packaged === null) throw new Error('this machine has no PostgreSQL')
-  const home = newHome()
+  const home = newHome(parent)
   const programs = join(home, 'programs', 'native')
   mkdirSync(dirname(programs))
   cpSync(packaged, programs, { recursive: true, verbatimSymlinks: true })
@@ -112,9 +113,10 @@ export function installPostgres(): { home: string; programs: string } {
   return { home, programs }
 }
 
-function newHome(): string {
-  // The memory file system, so that a test waits for no disk.
-  const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+/** The memory file system, so that a test waits for no disk. */
+const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
+function newHome(parent: string): string {
   const home = mkdtempSync(join(parent, 'cuponera-pg-'))
   chmodSync(home, 0o755)
   if (root) chownSync(home, nobody, nobody)
@@ -142,6 +144,7 @@ export function killAll(server: number): void {
 
 type Parts = {
   home: string
+  parent: string
   programs: string
   extra: Record<string, string>
   enter: readonly string[]
@@ -149,7 +152,7 @@ type Parts = {
 
 /** Start a server on the directory that `fill` makes. */
 async function startServer(
-  { home, programs, extra, enter }: Parts,
+  { home, programs, parent, extra, enter }: Parts,
   fill: (data: string) => Promise<void>,
 ): Promise<Postgres> {
   const data = join(home, 'data')
@@ -209,7 +212,8 @@ async function startServer(
       const promoted = spawnSync(program, args, { encoding: 'utf8' })
       if (promoted.status !== 0) throw new Error(`pg_ctl promote: ${promoted.stderr}`)
     },
-    beside: (more, other) => startServer({ home: newHome(), programs, extra: more, enter }, other),
+    beside: (more, other) =>
+      startServer({ home: newHome(parent), programs, parent, extra: more, enter }, other),
     async stop() {
       // Immediate shutdown: nothing of it is kept.
       await end('SIGQUIT')
