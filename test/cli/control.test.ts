@@ -125,7 +125,7 @@ describe('cuponera status and health', () => {
     const { code, stdout } = await runCommand(['status'], server)
     expect(stdout).toMatch(
       new RegExp(
-        `^Cuponera \\S+ at http://\\S+:${new URL(server.url).port}, process ${server.pid}, up \\d+ s\n$`,
+        `^Cuponera \\S+ at http://\\S+:${new URL(server.url).port}, process ${server.pid}, up \\d+ s\n(one of 1 node.*\n)?$`,
       ),
     )
     expect(code).toBe(0)
