@@ -1,7 +1,7 @@
 /** Operations that go wrong by themselves: each ends alone, and its connection serves the next one. */
 import { afterAll, expect, spyOn, test } from 'bun:test'
 import { Refusal } from '../../src/base/refusal.ts'
-import { StatementFailed } from '../../src/db/postgres/connection.ts'
+import { Connection, StatementFailed } from '../../src/db/postgres/connection.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { codeOf, idsIn, openRows } from './rows.ts'
 
@@ -86,6 +86,47 @@ test('a write of the first part that fails unseen fails its operation alone', as
   expect(await codeOf(refused)).toBe('23505')
   for (const id of [2, 3]) await engine.transact({ roots: 'none' }, (tx) => tx.insert(id))
   expect(await idsIn(other)).toEqual([1, 2, 3])
+})
+
+test('a last write that fails unseen fails its operation, of which nothing stands', async () => {
+  const { url, other } = await rows.create()
+  const engine = rows.engine(url, { connections: 1 })
+  await engine.transact({ roots: 'none' }, (tx) => tx.insert(1))
+  const taken = engine.transact({ roots: 'none' }, async (tx) => {
+    await tx.insert(2)
+    tx.post(1)
+    tx.post(3)
+  })
+  expect(await codeOf(taken)).toBe('23505')
+  await engine.transact({ roots: 'none' }, async (tx) => tx.post(4))
+  expect(await idsIn(other)).toEqual([1, 4])
+})
+
+test('a commit waits for no write that nobody awaits', async () => {
+  const { url, other } = await rows.create()
+  const engine = rows.engine(url, { connections: 1 })
+  const { send } = Connection.prototype
+  let [under, most] = [0, 0]
+  const spy = spyOn(Connection.prototype, 'send').mockImplementation(async function (
+    this: Connection,
+    text,
+    params,
+  ) {
+    under++
+    if (text === 'COMMIT') most = under
+    return send.call(this, text, params).finally(() => under--)
+  })
+  try {
+    await engine.transact({ roots: 'none' }, async (tx) => {
+      await tx.count()
+      tx.post(1)
+    })
+  } finally {
+    spy.mockRestore()
+  }
+  // The write, the row that proves the commit, and the commit.
+  expect(most).toBeGreaterThanOrEqual(3)
+  expect(await idsIn(other)).toEqual([1])
 })
 
 test('a write behind the savepoint that fails unseen leaves the first part as it is', async () => {

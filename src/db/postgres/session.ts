@@ -170,9 +170,12 @@ export class OpenTransaction {
    * has one; to false when nobody knows. Rejects if nothing of it stands.
    */
   async commit(id: string, also: readonly Statement[] = []): Promise<boolean> {
-    await this.settle()
+    this.#takes = false
+    if (this.#failed) throw this.#failed.cause
     if (!this.#connection.open) throw new ConnectionLost('the connection has ended')
+    // Behind the statements that nobody awaited. If one of them fails, the server makes a ROLLBACK of it.
     this.#connection.takeWarning()
+    const last = this.#sent
     for (const { text, params } of also) this.post(text, params)
     this.post(proof, [id])
     let command: string
@@ -184,7 +187,7 @@ export class OpenTransaction {
       return false
     }
     this.#open = false
-    if (command !== 'COMMIT') throw refusalOf(this.#failed?.cause)
+    if (command !== 'COMMIT') throw this.#reasonAfter(last)
     // The server gave up waiting for its standby. The commit stands here, and may be lost with this server.
     if (!this.#connection.takeWarning()) return true
     this.#connection.destroy()
@@ -199,6 +202,12 @@ export class OpenTransaction {
     if (this.#connection.open) {
       this.#connection.send('ROLLBACK', []).catch(() => this.#connection.destroy())
     }
+  }
+
+  /** The reason why the commit was refused. `last`: the number of the last statement of the operation itself. */
+  #reasonAfter(last: number): Error {
+    const failed = this.#failed
+    return failed !== null && failed.at <= last ? failed.cause : refusalOf(failed?.cause)
   }
 
   async #answered(): Promise<void> {
