@@ -70,7 +70,7 @@ export async function requireAgreement(
   const fingerprints = Object.fromEntries(
     compared.map((name) => {
       const { variable } = settings[name]
-      const secret = JSON.stringify(spell(values[name]))
+      const secret = textOf(spell(values[name]))
       // Keyed, so that nobody tries out values on a copy of the database.
       return [variable, hexOf(mac(storeKey, { purpose: 'fingerprint', secret, key: variable }))]
     }),
@@ -95,5 +95,10 @@ function spell(value: unknown): unknown {
 }
 
 function byText(a: unknown, b: unknown): number {
-  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1
+  return textOf(a) < textOf(b) ? -1 : 1
+}
+
+/** Amounts are bigints, which JSON has no word for. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}n` : one)) ?? ''
 }
