@@ -6,7 +6,6 @@ import { findKeys, keyNames, keyPath, parseKeyring, writeKey } from '../app/keyr
 import { findMismatch } from '../app/keys.ts'
 import { closeForMove } from '../app/move.ts'
 import { systemClock } from '../base/clock.ts'
-import { ownLikeDirectory } from '../base/durable.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import {
   adoptArrival,
@@ -29,8 +28,9 @@ import { factsAt, factsOfFile, factsOfServer, type MoveFacts } from '../db/postg
 import { loadServer, openLoaded } from '../db/postgres/move/load.ts'
 import { withoutServices } from '../db/postgres/move/session.ts'
 import { closeServer, unloadServer } from '../db/postgres/move/unload.ts'
-import { isEmptyDatabase, readVersion } from '../db/postgres/schema.ts'
-import { copyWhole, relayBeside } from '../db/relay-snapshot.ts'
+import { isEmptyDatabase, isThere, readVersion } from '../db/postgres/schema.ts'
+import { relayBeside } from '../db/relay-snapshot.ts'
+import { relaySchema } from '../relay/schema.ts'
 import { onDatabase } from './on-database.ts'
 
 const tell = (line: string) => console.log(line)
@@ -58,6 +58,7 @@ export async function moveToServer(from: string, url: string): Promise<number> {
 
 async function intoServer(connection: Connection, path: string): Promise<void> {
   const file = openForReading(path)
+  let relay: ReturnType<typeof openForReading> | null = null
   let arriving: string
   try {
     requireVersion(userVersion(file))
@@ -73,9 +74,12 @@ async function intoServer(connection: Connection, path: string): Promise<void> {
       throw new OperatorError('the database on the server is not empty: create a new one')
     }
     arriving = String(systemClock())
-    await loadServer(connection, [{ schema: couponSchema, file }], { arriving, tell })
+    relay = openRelay(path)
+    const beside = relay ? [{ schema: relaySchema, file: relay }] : []
+    await loadServer(connection, [{ schema: couponSchema, file }, ...beside], { arriving, tell })
   } finally {
     file.close()
+    relay?.close()
   }
   await onDatabase(path, (database) => closeForMove(database, Number(arriving), 'postgres'), 'run')
   tell('the file is closed')
@@ -127,8 +131,11 @@ async function intoFile(config: Config, connection: Connection, directory: strin
     createIncoming(directory)
     announceArrival(directory)
     for (const [name, text] of keys) writeKey(incomingPath(directory), name, text)
-    copyRelay(config, directory)
-    await unloadServer(connection, [{ schema: couponSchema, path: incoming }], { arrived, tell })
+    const beside = (await isThere(connection, 'events'))
+      ? [{ schema: relaySchema, path: relayBeside(incoming) }]
+      : []
+    const targets = [{ schema: couponSchema, path: incoming }, ...beside] as const
+    await unloadServer(connection, targets, { arrived, tell })
     const report = await checkDatabase(incoming, noPause)
     if (report.found > 0) {
       throw new OperatorError(`the copy does not pass the check: ${report.problems[0]}`)
@@ -184,13 +191,15 @@ function keysFor(config: Config, directory: string, pins: Pins) {
   )
 }
 
-/** The events of the relay inside are in a file of their own, with either engine. */
-function copyRelay({ dataDir }: Config, directory: string): void {
-  const from = relayBeside(databasePath(resolve(dataDir)))
-  if (resolve(dataDir) === directory || !existsSync(from)) return
-  const to = relayBeside(databasePath(incomingPath(directory)))
-  copyWhole(from, to)
-  ownLikeDirectory(to)
+/** Open the events of the relay inside, beside the coupons. Null if there are none. */
+function openRelay(path: string) {
+  const beside = relayBeside(path)
+  if (!existsSync(beside)) return null
+  const file = openForReading(beside)
+  file.run('BEGIN')
+  if (userVersion(file) === versionOf(relaySchema)) return file
+  file.close()
+  throw new OperatorError(`${beside} has another schema: start the service once`)
 }
 
 function pinsOf(facts: MoveFacts): Pins {

@@ -4,7 +4,7 @@ import { openDatabase, openReader } from '../db/open.ts'
 import { inTurns } from '../db/turns.ts'
 import { createMemberStore, type MemberStore } from './member-store.ts'
 import type { RelaySettings } from './messages.ts'
-import schema from './schema.sql' with { type: 'text' }
+import { relaySchema } from './schema.ts'
 import { createEventStore, type EventStore, openEventReader } from './store.ts'
 
 /** The database of the relay's thread: its events, and the members of the service. */
@@ -29,7 +29,7 @@ async function openFile({ relayPath, couponsPath }: RelaySettings): Promise<Rela
   const database = openDatabase({
     path: relayPath,
     now: systemClock,
-    schema: { text: schema, steps: {} },
+    schema: relaySchema,
     stores: (sql) => ({ events: createEventStore(sql) }),
   })
   const reader = openEventReader(relayPath)
@@ -52,7 +52,7 @@ async function openShared(url: string, failed: (cause: unknown) => void): Promis
   const database = await openBeside({
     url,
     now: systemClock,
-    schema: { text: schema, steps: {} },
+    schema: relaySchema,
     table: 'events',
     events: { committed: () => undefined, failed },
     stores: (sql) => ({ events: createEventStore(sql), members: createMemberStore(sql) }),

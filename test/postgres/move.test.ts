@@ -1,15 +1,13 @@
 /** `cuponera move --from … --to …`: a service goes from a file to PostgreSQL and back, and nothing of it is lost or twice. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../../src/cli/run.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { Connection } from '../../src/db/postgres/connection.ts'
-import { loadServer } from '../../src/db/postgres/move/load.ts'
-import { withoutServices } from '../../src/db/postgres/move/session.ts'
 import { closeServer, unloadServer } from '../../src/db/postgres/move/unload.ts'
-import relayText from '../../src/relay/schema.sql' with { type: 'text' }
+import { relaySchema } from '../../src/relay/schema.ts'
 import { ledger, payment, poster, sha256OfOne, transfer } from '../support/check-wrongs.ts'
 import { copyDirectory, type Run, runCommand } from '../support/cli.ts'
 import {
@@ -146,7 +144,7 @@ test('a service goes to PostgreSQL and back, and its other side is closed each t
   const address = databases.server.url(name)
   const env = { DATABASE_URL: address }
   await done(move(dataDir, address))
-  expect(await structureOf(name)).toEqual(await structureOf('empty_coupons'))
+  expect(await structureOf(name)).toEqual(await structureOf('empty_relay'))
   expect(await done(move(dataDir, address))).toContain('complete already')
   expect(await done(command(['check'], dataDir, address))).toStartWith('no problems')
 
@@ -328,11 +326,11 @@ test('a copy that is not the same is refused, and the file goes on', async () =>
   await connection.end()
 })
 
-test('another schema comes along in the same transaction, with texts that a server orders otherwise', async () => {
-  const relay = { text: relayText, steps: {} }
-  const open = (path: string) => new Sqlite(path, { create: true, readwrite: true, strict: true })
-  const from = open(join(newDirectory(), 'relay.db'))
-  from.run(relayText)
+test('the events of the relay come along, with texts that a server orders otherwise', async () => {
+  const dataDir = copyDirectory(sound.dataDir)
+  rmSync(join(dataDir, 'relay.db'), { force: true })
+  const from = openRelay(dataDir)
+  from.run(relaySchema.text)
   from.run(
     `INSERT INTO events (id, event_id, pubkey, kind, created_at, event)
        VALUES (5, randomblob(32), randomblob(32), 1, 1, '{}')`,
@@ -340,37 +338,31 @@ test('another schema comes along in the same transaction, with texts that a serv
   for (const value of ['a', '', '\0', 'a\0', 'a\uFFFF', 'a\uFFFE', '\uFFFF1', 'é', '😀']) {
     from.run('INSERT INTO tags (letter, value, created_at, id) VALUES (?, ?, 1, 5)', ['t', value])
   }
-  const coupons = open(join(sound.dataDir, 'cuponera.db'))
-  const tell = () => undefined
+  from.run(`INSERT INTO deletions (pubkey, target, upto) VALUES (zeroblob(32), '1:d', 7)`)
+  const read = (file: Sqlite) =>
+    ['events', 'tags', 'deletions'].map((table) =>
+      file.query(`SELECT * FROM ${table} ORDER BY 2`).all(),
+    )
+  const before = read(from)
+  from.close()
   const address = await newUrl()
-  await withoutServices(address, (connection) =>
-    loadServer(
-      connection,
-      [
-        { schema: couponSchema, file: coupons },
-        { schema: relay, file: from },
-      ],
-      { arriving: '1', tell },
-    ),
-  )
-  const [couponPath, relayPath] = [join(newDirectory(), 'c.db'), join(newDirectory(), 'r.db')]
-  await withoutServices(address, (connection) =>
-    unloadServer(
-      connection,
-      [
-        { schema: couponSchema, path: couponPath },
-        { schema: relay, path: relayPath },
-      ],
-      { arrived: '1', tell },
-    ),
-  )
-  const to = open(relayPath)
-  for (const table of ['events', 'tags']) {
-    const rows = (file: Sqlite) => file.query(`SELECT * FROM ${table} ORDER BY 2`).all()
-    expect(rows(to)).toEqual(rows(from))
-  }
-  for (const file of [from, to, coupons]) file.close()
+  await done(move(dataDir, address))
+  const connection = await connectTo(address)
+  const { count } = await connection.send('UPDATE events SET created_at = 2', [])
+  expect(count).toBe(1)
+  await connection.end()
+  // Back over the file that the way out left behind, which has the event as it was.
+  await done(move(address, dataDir))
+  const to = openRelay(dataDir)
+  expect(to.query('SELECT created_at FROM events').get()).toEqual({ created_at: 2 })
+  to.run('UPDATE events SET created_at = 1')
+  expect(read(to)).toEqual(before)
+  to.close()
 })
+
+function openRelay(dataDir: string) {
+  return new Sqlite(join(dataDir, 'relay.db'), { create: true, readwrite: true, strict: true })
+}
 
 test('a node that nobody saw, since it was cut off, writes nothing beside a move and nothing after it', async () => {
   const { name, other, url } = await rows.create()

@@ -2,10 +2,9 @@
 import { couponSchema } from '../../src/db/migrations.ts'
 import { Connection } from '../../src/db/postgres/connection.ts'
 import { addSchema, createSchema } from '../../src/db/postgres/schema.ts'
-import relayText from '../../src/relay/schema.sql' with { type: 'text' }
+import { relaySchema } from '../../src/relay/schema.ts'
 import { type Postgres, startPostgres } from './postgres.ts'
 
-const relaySchema = { text: relayText, steps: {} }
 /** A relay has its tables beside those of the service. */
 const kinds = ['coupons', 'relay'] as const
 

@@ -56,7 +56,8 @@ async function addTables(
   for (const text of texts) await connection.send(text, [])
 }
 
-async function isThere(connection: Connection, table: string): Promise<boolean> {
+/** True if a database has a table of this name. */
+export async function isThere(connection: Connection, table: string): Promise<boolean> {
   const { rows } = await connection.send('SELECT to_regclass($1) IS NOT NULL AS there', [table])
   return rows[0]?.there === true
 }
