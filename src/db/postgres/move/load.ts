@@ -122,22 +122,32 @@ function splitSchema(texts: readonly string[]): { tables: Map<string, string>; r
   const references: string[] = []
   for (const text of texts) {
     const name = /^CREATE TABLE (\w+)/.exec(text)?.[1]
-    if (name === undefined) rest.push(text)
-    else
-      tables.set(
-        name,
-        text.replace(reference, (_, column, type, target) => {
-          references.push(`ALTER TABLE ${name} ADD FOREIGN KEY (${column})${target}`)
-          return `${column}${type}`
-        }),
-      )
+    if (name === undefined) {
+      rest.push(text)
+      continue
+    }
+    const lines = text.split('\n').map((line) => {
+      const found = referenceIn(line)
+      if (found === null) return line
+      references.push(`ALTER TABLE ${name} ADD FOREIGN KEY (${found.column})${found.target}`)
+      return line.replace(found.target, '')
+    })
+    tables.set(name, lines.join('\n'))
   }
   return { tables, rest: [...rest, ...references] }
 }
 
-/** A column with a reference: its name, what stands between, and the reference. */
+/** The reference of a column: its name, and the text. Null for other lines. */
+function referenceIn(line: string): { column: string; target: string } | null {
+  const column = /^ +(\w+) /.exec(line)?.[1]
+  const at = line.indexOf(' REFERENCES ')
+  if (column === undefined || at === -1) return null
+  const target = reference.exec(line.slice(at))?.[0]
+  return target === undefined ? null : { column, target }
+}
+
 const reference =
-  /(?<=^\s+)(\w+)( [^\n]*?)( REFERENCES \w+ \(\w+\)(?: ON DELETE CASCADE)?(?: DEFERRABLE INITIALLY DEFERRED)?)/gm
+  /^ REFERENCES \w+ \(\w+\)(?: ON DELETE CASCADE)?(?: DEFERRABLE INITIALLY DEFERRED)?/
 
 /** The newest write of the file, so that a clock behind it is noticed there, too. */
 async function setClock(connection: Connection, file: Sqlite): Promise<void> {
