@@ -142,7 +142,7 @@ async function upgrade(connection: Connection, schema: Schema, at: number): Prom
   }
   const { rows } = await connection.send(
     `SELECT name, version, schema FROM nodes WHERE schema < $1
-       AND seen_at > clock_timestamp() - make_interval(secs => $2) ORDER BY schema LIMIT 1`,
+       AND seen_at > clock_timestamp() - make_interval(secs => $2) ORDER BY schema, started_at, id LIMIT 1`,
     [version - 1, limits.nodeSilentSeconds],
   )
   if (rows[0]) {
