@@ -40,6 +40,8 @@ type Sent = { method: string; target: string; headers: [string, string][]; body?
 const answerMilliseconds = 20_000
 /** A leak of a kilobyte a request exceeds this within a minute; the garbage collector does not. */
 export const memoryGrowthMax = 48 * 2 ** 20
+/** So many requests are sent at least, on a machine that has little time, too. */
+export const requestsMin = 250
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const known = new Set<string>(refusalCodes)
 
@@ -63,7 +65,8 @@ export async function fuzzHttp(random: Random, seconds: number): Promise<HttpFuz
   const until = performance.now() + seconds * 1000
   const warmUntil = performance.now() + seconds * 400
   const lane = async () => {
-    while (performance.now() < until && report.problems.length < 20) {
+    const goesOn = () => performance.now() < until || report.requests < requestsMin
+    while (goesOn() && report.problems.length < 20) {
       await one(random, facts, report)
       if (report.memory.warm === 0 && performance.now() > warmUntil) {
         report.memory.warm = -1
