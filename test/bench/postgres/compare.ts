@@ -97,12 +97,13 @@ export async function compareNodes(
 ): Promise<Pick<Report, 'engine' | 'tables' | 'targets'>> {
   // On a disk: memory would make commits free.
   const databases = await openDatabases(settings, [], tmpdir())
+  let standby: Awaited<ReturnType<typeof startStandby>> | null = null
   try {
     const wire = await startWire(databases.server.socket, delayMs)
     const nodes = await startNodes(plan, databases, wire.socket)
     const rows = await measure(plan, nodes, wire, false)
     const between = await startWire(databases.server.socket, delayMs)
-    await startStandby(databases.server, {
+    standby = await startStandby(databases.server, {
       name: 'second',
       waited: true,
       through: between,
@@ -111,6 +112,7 @@ export async function compareNodes(
     rows.push(...(await measure(plan, nodes, wire, true)))
     return { engine: nodes.engine, tables: [tableOf(rows, delayMs)], targets: targetsOf(rows) }
   } finally {
+    await standby?.stop()
     await databases.stop()
   }
 }
