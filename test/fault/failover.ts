@@ -1,23 +1,24 @@
 /**
- * `npm run failover -- N`: N rounds on a service whose PostgreSQL has a synchronous standby. In each one something dies
- * under load: the primary (the standby is promoted), the service, or the network between them. Every answer that
- * was given must stand, once, and a second node of the service gives the same. `--kinds primary,node` chooses,
- * `SEED=…` repeats. Control: `--async`, where the standby is not waited for, must lose something. `--patroni`: three
+ * `npm run failover -- N`: N rounds on a service of three nodes (`--nodes`) whose PostgreSQL has a synchronous standby. In
+ * each one something dies under load: the primary (the standby is promoted), one of the nodes, or the network between
+ * them. Every answer that was given must stand, once, at every node. `--kinds primary,node` chooses, `SEED=…` repeats;
+ * several campaigns may run side by side. Control: `--async`, where the standby is not waited for, must lose something. `--patroni`: three
  * servers under Patroni and etcd (`apt-get install patroni etcd-server`), whose leader dies with its disk.
  * `--namespace`: as root, the network between service and servers is one of its own, which loses every packet for a while.
  */
-import { appendFileSync, cpSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Connection } from '../../src/db/postgres/connection.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
 import { call, percentBenefit } from '../support/client.ts'
 import { inOwnNetwork, openNamespace } from '../support/namespace.ts'
+import { type Nodes, openNodes, origin } from '../support/nodes.ts'
 import type { Postgres } from '../support/postgres.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { type Host, openHost } from '../support/postgres-host.ts'
 import { administer, promote, startStandby } from '../support/postgres-standby.ts'
-import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { cleanUp } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { commonInvariants, type Memory, verifyMemory, Workload } from '../support/workload.ts'
 import { openPatroni } from './patroni/cluster.ts'
@@ -31,8 +32,13 @@ export type FailoverReport = {
   acknowledged: number
   /** Requests under an Idempotency-Key without an answer. */
   cutOff: number
-  /** The longest time until a write was answered again, in seconds: after the promotion, and under Patroni after the death. */
+  /**
+   * The longest time until writes were answered again at each node that runs, in seconds: after the promotion, and under
+   * Patroni after the death.
+   */
   away: Record<Kind, number>
+  /** The time of all rounds, in seconds. */
+  took: Record<Kind, number>
   problems: string[]
 }
 
@@ -43,6 +49,7 @@ type Asked = {
   /** False for the control: answers do not wait for the standby. */
   waited: boolean
   servers: Servers
+  nodes: number
   progress?: (report: FailoverReport) => void
 }
 
@@ -51,40 +58,41 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
   const { count, random, waited } = asked
   const none = () => ({ primary: 0, node: 0, cut: 0, partition: 0 })
   const report: FailoverReport = {
-    ...{ rounds: none(), away: none(), acknowledged: 0, cutOff: 0, problems: [] },
+    ...{ rounds: none(), away: none(), took: none(), acknowledged: 0, cutOff: 0, problems: [] },
   }
-  const cluster = await openers[asked.servers](waited)
+  const cluster = await openers[asked.servers](waited, asked.nodes)
+  const { nodes } = cluster
   const older: Memory[] = []
+  const verify = async (memory: Memory) => {
+    for (const base of nodes.running()) report.problems.push(...(await verifyMemory(base, memory)))
+  }
   try {
     for (let round = 0; round < count && report.problems.length === 0; round++) {
+      const began = performance.now()
       const kind = random.pick(asked.kinds)
-      const load = new Workload(cluster.service().url, random.below(2 ** 31), { patient: true })
+      const load = new Workload(nodes.running, random.below(2 ** 31), { patient: true, origin })
       await load.prepare()
       const running = load.run(8)
       await load.reach(40)
       await Bun.sleep(random.below(300))
       report.problems.push(...(await happenings[kind](cluster, random, load)))
-      report.away[kind] = Math.max(report.away[kind], await secondsUntilWrite(load, cluster))
+      report.away[kind] = Math.max(report.away[kind], await secondsUntilWrites(load, nodes))
+      const revived = nodes.revive()
       await Bun.sleep(random.below(200))
       load.stop()
       const memory = await running
-      await cluster.repair()
+      await Promise.all([revived, cluster.repair()])
       report.rounds[kind]++
       report.acknowledged += memory.acknowledged
       report.cutOff += memory.unheard.length
-      report.problems.push(...(await verifyMemory(cluster.service().url, memory)))
-      // A signature is for one address.
-      const lasting = { ...memory, proofs: [] }
-      report.problems.push(...(await verifyMemory(cluster.other().url, lasting)))
+      await verify(memory)
       report.problems.push(...(await brokenInvariants(cluster)))
       older.push(memory)
+      report.took[kind] += (performance.now() - began) / 1000
       asked.progress?.(report)
     }
     // An answer stands after later rounds, too. Signatures are too old by then.
-    for (const memory of older.slice(-10)) {
-      const lasting = { ...memory, proofs: [] }
-      report.problems.push(...(await verifyMemory(cluster.service().url, lasting)))
-    }
+    for (const memory of older.slice(-10)) await verify({ ...memory, proofs: [] })
     return report
   } finally {
     await cluster.stop()
@@ -94,45 +102,18 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
 /** A database with standbys, and a service that knows the way to all of them. */
 type Cluster = {
   hosts: readonly Pick<Host, 'cut' | 'hold' | 'letGo'>[]
-  service(): TestServer
-  /** A node that nobody kills. */
-  other(): TestServer
+  nodes: Nodes
   /** A connection of the superuser to the database on the server that takes writes. */
   connect(): Promise<Connection>
   /** Kill the primary. A standby takes its place. */
   failOver(stallMs: number): Promise<void>
   /** Give a promoted primary a standby of its own. */
   repair(): Promise<void>
-  killService(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Start the nodes of a service, and one again after `kill` on the same address. */
-async function openService(url: string) {
-  const dataDir = newDirectory()
-  const start = (directory: string, port: string) =>
-    startServer({
-      dataDir: directory,
-      env: { DATABASE_URL: url, PORT: port, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
-    })
-  let service = await start(dataDir, '0')
-  // The second node has the keys of the first one.
-  const beside = newDirectory()
-  cpSync(join(dataDir, 'keys'), join(beside, 'keys'), { recursive: true })
-  const other = await start(beside, '0')
-  return {
-    now: () => service,
-    other: () => other,
-    async kill(): Promise<void> {
-      const { port } = new URL(service.url)
-      await service.kill()
-      service = await start(dataDir, port)
-    },
-  }
-}
-
 /** A primary and its standby. The test itself promotes. */
-async function openPair(waited: boolean): Promise<Cluster> {
+async function openPair(waited: boolean, count: number): Promise<Cluster> {
   const databases = await openDatabases()
   const name = await databases.create('coupons')
   let standbys = 0
@@ -146,11 +127,10 @@ async function openPair(waited: boolean): Promise<Cluster> {
   let standby: Postgres | null = await follow(primary)
   const hosts: [Host, Host] = [await openHost(primary), await openHost(standby)]
   const sockets = hosts.map(({ socket }) => encodeURIComponent(socket))
-  const service = await openService(`postgres://cuponera@${sockets.join(',')}/${name}`)
+  const nodes = await openNodes(`postgres://cuponera@${sockets.join(',')}/${name}`, count)
   return {
     hosts,
-    service: service.now,
-    other: service.other,
+    nodes,
     connect: () => administer(primary, name),
     async failOver(stallMs) {
       if (standby === null) throw new Error('there is no standby')
@@ -173,10 +153,8 @@ async function openPair(waited: boolean): Promise<Cluster> {
       standby = await follow(primary)
       hosts[1].lead(standby)
     },
-    killService: service.kill,
     async stop() {
-      await service.now().kill()
-      await service.other().kill()
+      await nodes.stop()
       for (const host of [...hosts, between]) host.close()
       await standby?.stop()
       if (primary !== databases.server) await primary.stop()
@@ -186,7 +164,7 @@ async function openPair(waited: boolean): Promise<Cluster> {
 }
 
 /** A primary and its standby on the other side of a network that loses packets. */
-async function openApart(waited: boolean): Promise<Cluster> {
+async function openApart(waited: boolean, count: number): Promise<Cluster> {
   await using opened = new AsyncDisposableStack()
   const network = openNamespace()
   opened.defer(() => network.close())
@@ -203,38 +181,35 @@ async function openApart(waited: boolean): Promise<Cluster> {
   const settings = { listen_addresses: ofStandby }
   const standby = await startStandby(primary, { name: 'standby', waited, settings })
   opened.defer(() => standby.stop())
-  const service = await openService(`postgres://cuponera:clave@${ofPrimary},${ofStandby}/${name}`)
-  opened.defer(() => service.now().kill())
-  opened.defer(() => service.other().kill())
+  const url = `postgres://cuponera:clave@${ofPrimary},${ofStandby}/${name}`
+  const nodes = await openNodes(url, count)
+  opened.defer(() => nodes.stop())
   const everything = opened.move()
   return {
     hosts: [{ hold: network.drop, letGo: network.restore, cut: () => undefined }],
-    service: service.now,
-    other: service.other,
+    nodes,
     connect: () => administer(primary, name),
     async failOver() {
       throw new Error('nobody promotes here')
     },
     repair: async () => undefined,
-    killService: service.kill,
     stop: () => everything.disposeAsync(),
   }
 }
 
 /** Three servers under Patroni, which promotes. */
-async function openUnderPatroni(): Promise<Cluster> {
+async function openUnderPatroni(_: boolean, count: number): Promise<Cluster> {
   const patroni = await openPatroni()
   try {
     const administrator = await patroni.connect('postgres')
     await administrator.send('CREATE ROLE cuponera LOGIN', [])
     await administrator.send('CREATE DATABASE coupons OWNER cuponera', [])
     administrator.destroy()
-    const service = await openService(patroni.url('coupons'))
+    const nodes = await openNodes(patroni.url('coupons'), count)
     let revive: (() => void) | null = null
     return {
       hosts: [],
-      service: service.now,
-      other: service.other,
+      nodes,
       connect: () => patroni.connect('coupons'),
       async failOver() {
         revive = await patroni.killLeader()
@@ -244,10 +219,8 @@ async function openUnderPatroni(): Promise<Cluster> {
         revive = null
         await patroni.whole()
       },
-      killService: service.kill,
       async stop() {
-        await service.now().kill()
-        await service.other().kill()
+        await nodes.stop()
         patroni.stop()
       },
     }
@@ -259,7 +232,7 @@ async function openUnderPatroni(): Promise<Cluster> {
 
 type Servers = 'pair' | 'apart' | 'patroni'
 
-const openers: Record<Servers, (waited: boolean) => Promise<Cluster>> = {
+const openers: Record<Servers, (waited: boolean, nodes: number) => Promise<Cluster>> = {
   pair: openPair,
   apart: openApart,
   patroni: openUnderPatroni,
@@ -273,8 +246,10 @@ const happenings: Record<Kind, Happening> = {
     await cluster.failOver(random.below(100))
     return []
   },
-  async node(cluster) {
-    await cluster.killService()
+  async node({ nodes }, random) {
+    await nodes.kill(random.pick(nodes.running()))
+    // Nobody else answers.
+    if (nodes.running().length === 0) await nodes.revive()
     return []
   },
   async cut({ hosts }, random) {
@@ -300,20 +275,25 @@ const happenings: Record<Kind, Happening> = {
   },
 }
 
-/** Seconds until a new write of a client is answered. */
-async function secondsUntilWrite({ memory }: Workload, cluster: Cluster): Promise<number> {
+/** Seconds until writes of a client are answered by each node that runs: a new coupon, and a voucher of an older one. */
+async function secondsUntilWrites({ memory }: Workload, nodes: Nodes): Promise<number> {
   const began = performance.now()
-  const body = { name: 'después', benefit: percentBenefit }
-  await until(
-    'a write is answered',
-    async () => {
-      const answer = await call(cluster.service().url, '/api/coupons', {
-        body,
-        token: memory.token,
-      })
-      return answer.status === 201
-    },
-    180,
+  const { token } = memory
+  const [couponId] = memory.definitions
+  const written = async (base: string, path: string, body: unknown) =>
+    (await call(base, path, { body, token })).status < 300
+  await Promise.all(
+    nodes
+      .running()
+      .map((base) =>
+        until(
+          'writes are answered',
+          async () =>
+            (await written(base, '/api/coupons', { name: 'después', benefit: percentBenefit })) &&
+            (await written(base, '/api/coupons/mint', { couponId })),
+          180,
+        ),
+      ),
   )
   return (performance.now() - began) / 1000
 }
@@ -352,6 +332,7 @@ if (import.meta.main) {
       kinds: { type: 'string' },
       async: { type: 'boolean', default: false },
       patroni: { type: 'boolean', default: false },
+      nodes: { type: 'string', default: '3' },
       namespace: { type: 'boolean', default: false },
       inside: { type: 'boolean', default: false },
     },
@@ -369,15 +350,17 @@ if (import.meta.main) {
   console.log(`SEED=${seed}`)
   const report = await failoverRounds({
     ...{ count: Number(positionals[0] ?? 20), kinds: chosen, random: new Random(seed) },
-    ...{ waited, servers },
+    ...{ waited, servers, nodes: Number(values.nodes) },
     progress: ({ rounds }) => process.stderr.write(`\r${JSON.stringify(rounds)}`),
   })
   await cleanUp()
   for (const problem of report.problems.slice(0, 20)) console.log(problem)
   const { acknowledged, cutOff, problems } = report
   for (const kind of chosen) {
+    const rounds = report.rounds[kind]
+    const each = (report.took[kind] / Math.max(1, rounds)).toFixed(1)
     const away = report.away[kind].toFixed(1)
-    console.log(`${kind}: ${report.rounds[kind]} rounds, writes answered again within ${away} s`)
+    console.log(`${kind}: ${rounds} rounds of ${each} s, writes answered again within ${away} s`)
   }
   console.log(`${acknowledged} answers, ${cutOff} keyed requests cut off`)
   console.log(`${problems.length} problems${waited ? '' : ', which the control must have'}`)

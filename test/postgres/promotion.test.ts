@@ -10,7 +10,7 @@ const seed = chooseSeed()
 const rounds = (count: number, waited: boolean) =>
   failoverRounds({
     ...{ count, kinds: ['primary'], random: new Random(seed) },
-    ...{ waited, servers: 'pair' },
+    ...{ waited, servers: 'pair', nodes: 2 },
   })
 
 test(`a promoted standby has every answer, once, and the service finds it, SEED=${seed}`, async () => {

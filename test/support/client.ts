@@ -96,9 +96,14 @@ async function read(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, json }
 }
 
-/** Open a session for a key; its token. */
-export async function openSession(base: string, signer: Signer): Promise<string> {
-  const { json } = await call(base, '/api/auth/session', { method: 'POST', body: {}, signer })
+/** Open a session for a key; its token. `origin`: where the service is known, if it listens elsewhere. */
+export async function openSession(base: string, signer: Signer, origin = base): Promise<string> {
+  const path = '/api/auth/session'
+  const proof = createProof(signer, `${origin}${path}`, { method: 'POST', body: '{}' })
+  const { json } = await call(base, path, {
+    body: '{}',
+    headers: { Authorization: nostrHeader(proof) },
+  })
   return json.token
 }
 

@@ -64,7 +64,8 @@ export class Workload {
     problems: [],
     secrets: [],
   }
-  readonly #base: string
+  readonly #bases: () => readonly string[]
+  readonly #origin: string | undefined
   readonly #random: Random
   readonly #signer: Signer = newSigner()
   /** Nonces that no lane holds at the moment and that were alive when last heard of. */
@@ -74,16 +75,24 @@ export class Workload {
   #stopped = false
   #keys = 0
 
-  /** `patient`: it goes on when the server does not answer, or answers that its database is away. */
-  constructor(base: string, seed: number, { patient = false } = {}) {
-    this.#base = base
+  /**
+   * `bases`: each request goes to one of them. `patient`: it goes on when the server does not answer, or answers that
+   * its database is away. `origin`: signatures are for it, and not for the base.
+   */
+  constructor(
+    bases: string | (() => readonly string[]),
+    seed: number,
+    { patient = false, origin }: { patient?: boolean; origin?: string } = {},
+  ) {
+    this.#bases = typeof bases === 'string' ? () => [bases] : bases
+    this.#origin = origin
     this.#random = new Random(seed)
     this.#patient = patient
   }
 
   /** Open a session and define a first coupon. */
   async prepare(): Promise<void> {
-    this.memory.token = await openSession(this.#base, this.#signer)
+    this.memory.token = await openSession(this.#pickBase(), this.#signer, this.#origin)
     this.memory.secrets.push(this.memory.token)
     await this.#define()
   }
@@ -255,17 +264,27 @@ export class Workload {
 
   async #signed(request: SentRequest, wanted: number[]): Promise<Answer> {
     const { path, method, body } = request
-    const proof = createProof(this.#signer, `${this.#base}${path}`, { method, body })
+    const base = this.#pickBase()
+    const proof = createProof(this.#signer, `${this.#origin ?? base}${path}`, { method, body })
     const header = nostrHeader(proof)
     this.memory.secrets.push(header.slice('Nostr '.length))
     const sent = { ...request, headers: { ...request.headers, Authorization: header } }
-    const answer = await this.#ask(path, sendable(sent), wanted)
+    const answer = await this.#ask(path, sendable(sent), wanted, base)
     this.memory.proofs.push(sent)
     return answer
   }
 
-  async #ask(path: string, options: CallOptions, wanted: number[]): Promise<Answer> {
-    const answer = await call(this.#base, path, options)
+  #pickBase(): string {
+    return this.#random.pick(this.#bases())
+  }
+
+  async #ask(
+    path: string,
+    options: CallOptions,
+    wanted: number[],
+    base = this.#pickBase(),
+  ): Promise<Answer> {
+    const answer = await call(base, path, options)
     if (!wanted.includes(answer.status)) {
       const { status, text } = answer
       // While it shuts down a server says so; then this lane is done.
