@@ -11,8 +11,8 @@ import type { Root, Roots } from './roots.ts'
  * - `roots` are the rows that an operation decides on, known before it begins. An engine whose
  *   operations overlap locks them, in the order of roots.ts, before `first` and the operation run.
  * - `rows` is the approximate number of rows that the operation writes. A large one lets the others pass.
- * - `first` runs before the operation. Its writes stay when the operation is refused, and when it refuses itself (the
- *   replay guard).
+ * - `first` runs before the operation. Its writes, effects and news stay when the operation is refused, and when it
+ *   refuses itself (the replay guard).
  * - `snapshot` sees one consistent state, with every write that was answered before it began. It
  *   awaits nothing but `tx` and writes nothing.
  * - `lease` gives a node the right to be the only one that does the work of a name. It is null while another
@@ -146,8 +146,8 @@ export type First<Tx> = (tx: Tx & AfterCommit) => Promise<void>
 export type AfterCommit = {
   /**
    * Call `effect` once when the operation is on disk, before it is answered: to tell listeners or wake a worker.
-   * Effects are dropped if the operation is refused, fails or runs again. An error of an effect is
-   * only logged.
+   * Effects are dropped if the operation is refused, fails or runs again; those of `first` stay with its writes. An
+   * error of an effect is only logged.
    */
   afterCommit(effect: () => void): void
   /** The same on every node: call those who listen to a topic. */

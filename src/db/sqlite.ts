@@ -319,7 +319,6 @@ async function runJob<Tx>(writer: Writer<Tx>, job: Job<Tx>): Promise<void> {
     if (job.first) await job.first(tx)
   } catch (refused) {
     if (!(refused instanceof Refusal)) throw refused
-    job.effects.length = 0
     job.outcome = { refused }
     return
   }

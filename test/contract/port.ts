@@ -158,7 +158,7 @@ export function describeEngine(
       'rejected',
       'fulfilled',
     ])
-    expect(done.toSorted(byText)).toEqual(['after', 'before', 'first'])
+    expect(done.toSorted(byText)).toEqual(['after', 'before', 'first', 'refused first'])
   })
 
   it('news are told after the commit and before the answer, those of a refused operation never', async () => {
@@ -313,23 +313,27 @@ export function describeEngine(
     }
   })
 
-  it('writes of a first part that is refused itself stay, without its effects', async () => {
+  it('writes, effects and news of a first part that is refused itself stay', async () => {
     const { database, peek } = await start()
     const limited = new Refusal('rate-limited')
     const told: string[] = []
+    const topic: Topic<string> = { name: 'notes' }
+    database.listen(topic, { told: (body) => told.push(body), missed: () => undefined })
     const refused = database.transact(
       {
         roots: 'none',
         first: async (tx) => {
           await tx.put('used', 'yes')
-          tx.afterCommit(() => told.push('first'))
+          tx.afterCommit(() => told.push('effect'))
+          tx.tell(topic, 'news')
           throw limited
         },
       },
       (tx) => tx.put('operation', 'ran'),
     )
     expect(await refused.catch((reason: unknown) => reason)).toBe(limited)
-    expect([await peek('used'), await peek('operation'), told]).toEqual(['yes', null, []])
+    expect([await peek('used'), await peek('operation')]).toEqual(['yes', null])
+    expect(told).toEqual(['effect', 'news'])
   })
 
   it('a refused first part stops the operation behind it and no other', async () => {

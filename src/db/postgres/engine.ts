@@ -356,14 +356,14 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       // Of a broken transaction the first failure is the cause, whatever the operation made of it.
       const failure = transaction.failure ?? cause
       if (failure !== cause || isOfEngine(failure)) throw failure
-      const before = {
-        effects: effects.slice(0, kept?.effects ?? 0),
-        told: told.slice(0, kept?.told ?? 0),
-      }
-      outcome = { refused: cause, ...before }
       // A first part that refuses keeps its writes, too: the replay guard of a caller who is over his limit.
-      const keeps = kept !== null || (first && cause instanceof Refusal)
-      if (!keeps) return { outcome, lost: null }
+      if (kept === null && !(first && cause instanceof Refusal)) {
+        return { outcome: { refused: cause, effects: [], told: [] }, lost: null }
+      }
+      outcome = {
+        ...{ refused: cause, effects: effects.slice(0, kept?.effects) },
+        told: told.slice(0, kept?.told),
+      }
       if (kept !== null) await transaction.undo()
     }
     const id = Bun.randomUUIDv7()
