@@ -1,12 +1,16 @@
 /** Operations on money that overlap, at each of their statements: a part of the race matrix. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import { races, runRaces } from '../fault/races.ts'
+import { chooseSeed, Random } from '../fuzz/random.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
+import { cleanUp } from '../support/server.ts'
 import { openMatrix, type Pair } from './races/matrix.ts'
 
-const databases = await openDatabases({ deadlock_timeout: '50ms' })
+const databases = await openDatabases({ deadlock_timeout: '50ms', max_connections: '250' })
 const matrix = await openMatrix(databases)
 afterAll(async () => {
   await matrix.close()
+  await cleanUp()
   await databases.stop()
 })
 
@@ -40,4 +44,11 @@ test('without locks a refresh leaves a voucher that the kill switch did not reac
   const { problems } = await matrix.race(['refresh', 'kill switch'], false)
   const left = problems.flatMap(({ difference }) => difference)
   expect(left).toContainEqual(expect.stringMatching(/^\+ phase .*"minted"/))
+})
+
+const seed = chooseSeed()
+test(`callers of three nodes race, and every node keeps every answer, SEED=${seed}`, async () => {
+  const rounds = Object.keys(races).length
+  const asked = { rounds, random: new Random(seed), nodes: { databases, count: 3 } }
+  expect(await runRaces(asked)).toEqual([])
 })

@@ -17,18 +17,21 @@ export type Nodes = {
 /** The address of the service, for signatures: each node takes them. */
 export const origin = 'https://tienda.example'
 
-/** Start nodes of a service that anybody may use, on an empty database. */
+/** Settings of a service that anybody may use as much as they like. */
+export const shopEnv = { PUBLIC_URL: origin, MERCHANTS: 'open', RATE_LIMIT: 'off' }
+
+/** Start nodes of a service on an empty database. */
 export async function openNodes(
   url: string,
   count: number,
-  { env, command }: Pick<ServerOptions, 'env' | 'command'> = {},
+  { command }: Pick<ServerOptions, 'command'> = {},
 ): Promise<Nodes> {
   const start = (dataDir: string) =>
     startServer({
       ...{ dataDir, ...(command && { command }) },
       env: {
-        ...{ DATABASE_URL: url, PUBLIC_URL: origin, MERCHANTS: 'open', RATE_LIMIT: 'off' },
-        ...{ NODE_NAME: basename(dataDir), LOG_LEVEL: 'warn', ...env },
+        ...{ ...shopEnv, DATABASE_URL: url },
+        ...{ NODE_NAME: basename(dataDir), LOG_LEVEL: 'warn' },
       },
     })
   const first = await start(newDirectory())

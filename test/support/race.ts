@@ -4,6 +4,8 @@ export type RaceRequest = {
   method?: string
   body?: unknown
   headers?: Record<string, string>
+  /** The server that gets it, if it is another one than that of the race. */
+  base?: string
 }
 
 export type RaceAnswer = { status: number; text: string }
@@ -60,7 +62,7 @@ function startRacer() {
 }
 
 async function send(base: string, request: RaceRequest): Promise<RaceAnswer> {
-  const response = await fetch(`${base}${request.path}`, {
+  const response = await fetch(`${request.base ?? base}${request.path}`, {
     method: request.method ?? 'POST',
     headers: { 'Content-Type': 'application/json', ...request.headers },
     body: request.body === undefined ? null : JSON.stringify(request.body),
@@ -72,7 +74,9 @@ if (import.meta.main) {
   process.on('disconnect', () => process.exit(0))
   process.on('message', async ({ base, startAt, requests }: Order) => {
     // Open the connections beforehand: the race is between requests, not between handshakes.
-    await Promise.all(requests.map(() => fetch(`${base}/livez`).then((answer) => answer.text())))
+    await Promise.all(
+      requests.map(async (request) => (await fetch(`${request.base ?? base}/livez`)).text()),
+    )
     while (Date.now() < startAt - 3) await Bun.sleep(1)
     while (Date.now() < startAt);
     process.send?.(await Promise.all(requests.map((request) => send(base, request))))

@@ -1,6 +1,7 @@
 /** Operations that are stopped between two of their statements: a wrapper of every connection of this process. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Connection, type Result } from '../../../src/db/postgres/connection.ts'
+import { nothing, onlyLocks } from './lock-statements.ts'
 
 /** The statements of one operation. */
 export type Steps = {
@@ -10,10 +11,6 @@ export type Steps = {
 }
 
 type Run = () => Promise<Result>
-
-/** Statements that only lock, which the control leaves out. */
-const locks = /pg_advisory_xact_lock|FOR NO KEY UPDATE/
-const nothing: Result = { rows: [], count: 0, command: 'SELECT' }
 
 class Operation implements Steps {
   readonly #after: number
@@ -40,7 +37,7 @@ class Operation implements Steps {
   }
 
   async take(text: string, run: Run): Promise<Result> {
-    if (!this.#locked && locks.test(text)) return nothing
+    if (!this.#locked && onlyLocks(text)) return nothing
     // The end of a refused operation: nobody waits for it, and its connection may serve another one.
     if (this.#free || text === 'ROLLBACK') return run()
     if (this.#sent < this.#after) {
