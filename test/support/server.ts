@@ -105,7 +105,10 @@ export async function databaseEnv(dataDir: string): Promise<{ DATABASE_URL?: str
   const url = databaseUrlOf(dataDir)
   if (url === null) return {}
   try {
-    await administer(`CREATE DATABASE ${nameIn(url)} TEMPLATE empty_coupons STRATEGY FILE_COPY`)
+    await administer(
+      `CREATE DATABASE ${nameIn(url)} TEMPLATE empty_coupons STRATEGY FILE_COPY`,
+      'cuponera',
+    )
     databases.add(url)
   } catch (cause) {
     // A server that starts again on its directory.
@@ -118,8 +121,9 @@ function nameIn(url: string): string {
   return /\/(t_\w+)\?/.exec(url)?.[1] ?? ''
 }
 
-async function administer(text: string): Promise<void> {
-  const open = { connectionString: serverUrl }
+/** `as`: an owner may not end what a superuser has open, such as the connections of a test (database.ts). */
+async function administer(text: string, as: 'cuponera' | 'postgres'): Promise<void> {
+  const open = { connectionString: serverUrl?.replace('//cuponera@', `//${as}@`) }
   const administrator = await Connection.open(open, 10_000, () => undefined)
   try {
     await administrator.send(text, [])
@@ -133,7 +137,9 @@ export async function cleanUp(): Promise<void> {
   await Promise.all([...children].map((server) => server.kill()))
   children.clear()
   await disconnect()
-  for (const url of databases) await administer(`DROP DATABASE ${nameIn(url)} WITH (FORCE)`)
+  for (const url of databases) {
+    await administer(`DROP DATABASE ${nameIn(url)} WITH (FORCE)`, 'postgres')
+  }
   databases.clear()
   for (const directory of directories) rmSync(directory, { recursive: true, force: true })
   directories.clear()
