@@ -353,12 +353,13 @@ function parseRelay(text: string): string {
   const url = URL.parse(text)
   // The address is shown to anybody who asks where an event went.
   const secret = url && (url.username !== '' || url.password !== '' || url.search !== '')
-  const usable = url && /^wss?:$/.test(url.protocol) && !secret && !url.hash
+  const short = url !== null && url.href.length <= limits.relayAddressCharsMax
+  const usable = short && /^wss?:$/.test(url.protocol) && !secret && !url.hash
   // `wss://relay.example` and `wss://relay.example/` are the same; it is written the short way.
   const spelled = usable && url.pathname === '/' ? url.href.slice(0, -1) : url?.href
   return expect(
     usable && spelled ? spelled : null,
-    '`embedded` or ws:// and wss:// addresses, without password or query',
+    `\`embedded\` or ws:// and wss:// addresses of up to ${limits.relayAddressCharsMax} characters, without password or query`,
   )
 }
 

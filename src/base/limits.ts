@@ -217,6 +217,8 @@ export const limits = {
   announcementBatch: 100,
   announcementCheckSeconds: 3600,
   relaysMax: 32,
+  /** The address of a relay in the settings. Deliveries are found by it, in an index with short rows. */
+  relayAddressCharsMax: 500,
 
   /** One amount, and one balance, positive or negative. 64 bits hold their sum. In the token's smallest unit. */
   tokenAmountMax: 1_000_000_000_000_000_000n,

@@ -21,16 +21,15 @@ import { asOperatorError } from '../db/backup.ts'
 import { checkDatabase } from '../db/check.ts'
 import { noPause } from '../db/check-report.ts'
 import { openForReading, type Pins } from '../db/inspect.ts'
-import { couponSchema, userVersion, versionOf } from '../db/migrations.ts'
+import { couponSchema, relaySchema, userVersion, versionOf } from '../db/migrations.ts'
 import { shownAddress } from '../db/postgres/address.ts'
 import type { Connection } from '../db/postgres/connection.ts'
 import { factsAt, factsOfFile, factsOfServer, type MoveFacts } from '../db/postgres/move/facts.ts'
 import { loadServer, openLoaded } from '../db/postgres/move/load.ts'
 import { withoutServices } from '../db/postgres/move/session.ts'
 import { closeServer, unloadServer } from '../db/postgres/move/unload.ts'
-import { isEmptyDatabase, isThere, readVersion } from '../db/postgres/schema.ts'
+import { isEmptyDatabase, readVersion } from '../db/postgres/schema.ts'
 import { relayBeside } from '../db/relay-snapshot.ts'
-import { relaySchema } from '../relay/schema.ts'
 import { onDatabase } from './on-database.ts'
 
 const tell = (line: string) => console.log(line)
@@ -131,10 +130,10 @@ async function intoFile(config: Config, connection: Connection, directory: strin
     createIncoming(directory)
     announceArrival(directory)
     for (const [name, text] of keys) writeKey(incomingPath(directory), name, text)
-    const beside = (await isThere(connection, 'events'))
-      ? [{ schema: relaySchema, path: relayBeside(incoming) }]
-      : []
-    const targets = [{ schema: couponSchema, path: incoming }, ...beside] as const
+    const targets = [
+      { schema: couponSchema, path: incoming },
+      { schema: relaySchema, path: relayBeside(incoming) },
+    ] as const
     await unloadServer(connection, targets, { arrived, tell })
     const report = await checkDatabase(incoming, noPause)
     if (report.found > 0) {

@@ -39,6 +39,10 @@ export function createSql(connection: Sqlite, prepared: 'at once' | 'later' = 'a
       return query
     },
     integersIn: (parameter) => `(SELECT value FROM json_each(${parameter}))`,
+    longTexts: {
+      indexed: (column) => column,
+      is: (column, parameter) => `${column} = ${parameter}`,
+    },
     counters: columnCounters,
   }
 }

@@ -1,6 +1,7 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import couponText from '../../schema.sql' with { type: 'text' }
 import { OperatorError } from '../base/operator-error.ts'
+import longTexts from './migrations/postgres-32-long-texts.sql' with { type: 'text' }
 import commonText from './migrations/step-16-common-text.sql' with { type: 'text' }
 import priority from './migrations/step-17-priority.sql' with { type: 'text' }
 import sessions from './migrations/step-18-sessions.sql' with { type: 'text' }
@@ -17,6 +18,8 @@ import pictures from './migrations/step-28-pictures.sql' with { type: 'text' }
 import batches from './migrations/step-29-batches.sql' with { type: 'text' }
 import inboxRules from './migrations/step-30-inbox-rules.sql' with { type: 'text' }
 import pictureIndex from './migrations/step-31-picture-index.sql' with { type: 'text' }
+import relayOnServer from './migrations/step-32-relay-on-server.sql' with { type: 'text' }
+import relayText from './relay-schema.sql' with { type: 'text' }
 
 /** A schema: its text with `user_version` on top, and `steps[n]` from version n to n + 1. */
 export type Schema = {
@@ -27,15 +30,18 @@ export type Schema = {
   /**
    * The same for PostgreSQL: statements from version n to n + 1, with `;` between them. Nodes of version n go on meanwhile
    * and afterwards (docs/cluster.md), so that a step only adds; it deletes nothing but what version n - 1 needed.
+   * The tables of the relay are in the same database there, and change by the steps of the coupons.
    */
   postgres?: Readonly<Record<number, string>>
+  /** Columns of indexes with texts of any length. On PostgreSQL an index has their digest (`longTexts` of sql.ts). */
+  long?: readonly string[]
 }
 
 /** The schema of the coupon database. */
 export const couponSchema: Schema = {
   text: couponText,
   oldest: { version: 15, lastReader: '0.1.0' },
-  postgres: {},
+  postgres: { 31: longTexts },
   steps: {
     15: commonText,
     16: priority,
@@ -53,8 +59,12 @@ export const couponSchema: Schema = {
     28: batches,
     29: inboxRules,
     30: pictureIndex,
+    31: relayOnServer,
   },
 }
+
+/** The schema of the events of the relay inside: in a file of its own, or beside the coupons on PostgreSQL. */
+export const relaySchema: Schema = { text: relayText, steps: {}, long: ['d', 'target'] }
 
 /** The version of a schema. */
 export function versionOf({ text }: Schema): number {

@@ -13,6 +13,13 @@ export type Sql = {
   query<Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params>
   /** The text after `IN` for a JSON array of integers, bound to `parameter`. */
   integersIn(parameter: string): string
+  /** Columns of an index with texts of any length, which `long` of their schema names. */
+  longTexts: {
+    /** The column in the words of its index, for ON CONFLICT. */
+    indexed(column: string): string
+    /** The condition that a column has the text of a parameter, as an index finds it. */
+    is(column: string, parameter: string): string
+  }
   counters: Counters
 }
 

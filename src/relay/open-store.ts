@@ -1,10 +1,10 @@
 import { systemClock } from '../base/clock.ts'
 import type { Database, Leases, News } from '../db/database.ts'
+import { relaySchema } from '../db/migrations.ts'
 import { openDatabase, openReader } from '../db/open.ts'
 import { inTurns } from '../db/turns.ts'
 import { createMemberStore, type MemberStore } from './member-store.ts'
 import type { RelaySettings } from './messages.ts'
-import { relaySchema } from './schema.ts'
 import { createEventStore, type EventStore, openEventReader } from './store.ts'
 
 /** The database of the relay's thread: its events, and the members of the service. */
@@ -52,8 +52,6 @@ async function openShared(url: string, failed: (cause: unknown) => void): Promis
   const database = await openBeside({
     url,
     now: systemClock,
-    schema: relaySchema,
-    table: 'events',
     events: { committed: () => undefined, failed },
     stores: (sql) => ({ events: createEventStore(sql), members: createMemberStore(sql) }),
   })

@@ -233,7 +233,9 @@ async function collect<K extends Kept>(
 function prepareCursors(sql: Sql) {
   /** Prepare the cursors of an index that begins with these columns. */
   const prepare = <Key extends (string | number | Uint8Array)[]>(...columns: string[]) => {
-    const key = columns.map((column, at) => `${column} = ?${at + 1} AND `).join('')
+    const is = (column: string, parameter: string) =>
+      column === 'd' ? sql.longTexts.is(column, parameter) : `${column} = ${parameter}`
+    const key = columns.map((column, at) => `${is(column, `?${at + 1}`)} AND `).join('')
     const parameter = (number: number) => `?${columns.length + number}`
     const range = `created_at BETWEEN ${parameter(1)} AND ${parameter(2)}`
     const rows = sql.query<EventRow, (string | number | Uint8Array)[]>(

@@ -22,7 +22,8 @@ export function createEventStore(sql: Sql) {
   )
   const exists = sql.query<{ id: number }, [Uint8Array]>('SELECT id FROM events WHERE event_id = ?')
   const atAddress = sql.query<EventRow, [Uint8Array, number, string]>(
-    'SELECT id, event, created_at FROM events WHERE pubkey = ? AND kind = ? AND d = ?',
+    `SELECT id, event, created_at FROM events
+     WHERE pubkey = ?1 AND kind = ?2 AND ${sql.longTexts.is('d', '?3')}`,
   )
   // Without RETURNING, which doubles the cost of the insert. Only events with indexed tags need the row id.
   const insert = sql.query<
@@ -38,11 +39,11 @@ export function createEventStore(sql: Sql) {
   )
   const remove = sql.query<null, [number]>('DELETE FROM events WHERE id = ?')
   const findDeletion = sql.query<{ upto: number }, [Uint8Array, string]>(
-    'SELECT upto FROM deletions WHERE pubkey = ? AND target = ?',
+    `SELECT upto FROM deletions WHERE pubkey = ?1 AND ${sql.longTexts.is('target', '?2')}`,
   )
   const insertDeletion = sql.query<null, [Uint8Array, string, number]>(
     `INSERT INTO deletions (pubkey, target, upto) VALUES (?, ?, ?)
-     ON CONFLICT (pubkey, target) DO UPDATE SET upto = excluded.upto
+     ON CONFLICT (pubkey, ${sql.longTexts.indexed('target')}) DO UPDATE SET upto = excluded.upto
      WHERE excluded.upto > deletions.upto`,
   )
   const expired = sql.query<{ id: number }, [number, number]>(

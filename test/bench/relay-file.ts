@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import schema from '../../src/relay/schema.sql' with { type: 'text' }
+import { relaySchema } from '../../src/db/migrations.ts'
 import { secondsNow } from '../support/clock.ts'
 
 /** Authors of a made file, and the kinds they wrote. */
@@ -28,7 +28,7 @@ export function makeRelayFile(kept: string, events: number, say: (line: string) 
   database.run('PRAGMA journal_mode = OFF')
   database.run('PRAGMA synchronous = OFF')
   database.run('PRAGMA cache_size = -400000')
-  database.run(schema)
+  database.run(relaySchema.text)
   const event = database.query(
     'INSERT INTO events (id, event_id, pubkey, kind, created_at, event) VALUES (?, ?, ?, ?, ?, ?)',
   )

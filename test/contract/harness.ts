@@ -1,12 +1,11 @@
 /** The frame of the store contracts: an engine to plug in, and a fresh database of it for each test. */
 import { expect, test } from 'bun:test'
-import couponText from '../../schema.sql' with { type: 'text' }
 import { createStores } from '../../src/app/stores.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import type { AfterCommit, OpenDatabase } from '../../src/db/database.ts'
+import { couponSchema, relaySchema, type Schema } from '../../src/db/migrations.ts'
 import type { Roots } from '../../src/db/roots.ts'
 import type { Sql, SqlValue } from '../../src/db/sql.ts'
-import relayText from '../../src/relay/schema.sql' with { type: 'text' }
 import { createEventStore } from '../../src/relay/store.ts'
 
 /** The two databases of the program: of the coupons and everything around them, and of the relay. */
@@ -132,11 +131,13 @@ async function openStores<Tx extends { sql: Sql }>(
   return { stores: opened, close: () => database.close() }
 }
 
-const schemas: Record<Kind, string> = { coupons: couponText, relay: relayText }
+export const schemas: Record<Kind, Schema> = { coupons: couponSchema, relay: relaySchema }
 
 /** The tables of an engine, but for what it writes down about itself. */
 function tablesOf({ tables }: Engine, kind: Kind): string[] {
-  const named = [...schemas[kind].matchAll(/^CREATE TABLE (\w+)/gm)].map(([, table = '']) => table)
+  const named = [...schemas[kind].text.matchAll(/^CREATE TABLE (\w+)/gm)].map(
+    ([, table = '']) => table,
+  )
   const left = ['state', ...(tables?.replaced ?? [])]
   return [...named.filter((table) => !left.includes(table)), ...(tables?.own ?? [])]
 }
@@ -158,6 +159,7 @@ function textOf(row: object): string {
 function watched(sql: Sql, { prepared, ran }: Statements): Sql {
   return {
     integersIn: (parameter) => sql.integersIn(parameter),
+    longTexts: sql.longTexts,
     counters: sql.counters,
     query<Row, Params extends SqlValue[]>(text: string) {
       const query = sql.query<Row, Params>(text)

@@ -36,6 +36,13 @@ function filterOf(value: Record<string, unknown>): Filter {
   return filter
 }
 
+/** Longer than a row of an index may be, and hard to compress. */
+const longTexts = [2_700, 9_000, 200_000].map((length) =>
+  Array.from({ length: Math.ceil(length / 64) }, (_, at) => Bun.SHA256.hash(`${at}`, 'hex')).join(
+    '',
+  ),
+)
+
 let serial = 0
 /** An event without a right signature: the store does not look. */
 function note(parts: Partial<NostrEvent> = {}): NostrEvent {
@@ -193,6 +200,30 @@ export function events(it: It<RelayTx>): void {
     await stores.refuses((tx) => tx.events.insert(note({ kind: 65_536 })))
     await stores.refuses((tx) => tx.events.insert(note({ kind: -1 })))
     await stores.refuses((tx) => tx.events.insert(note({ pubkey: 'ab' })))
+  })
+
+  it('a d tag of any length and with any character is an address of its own', async (stores) => {
+    const { insert, idsOf } = open(stores)
+    for (const d of [...longTexts, '\\', '\\x00', '\\\\', 'a\0b', 'a\uFFFF0b', "'"]) {
+      const pubkey = (++serial).toString(16).padStart(64, 'd')
+      const at = (created_at: number, tag: string) =>
+        note({ kind: 30_078, pubkey, created_at, tags: [['d', tag]] })
+      const [old, newer, other] = [at(now - 9, d), at(now - 8, d), at(now - 9, `${d}!`)]
+      const outcomes: string[] = []
+      for (const event of [old, newer, old, other]) outcomes.push(await insert(event))
+      expect(outcomes).toEqual(['stored', 'stored', 'older', 'stored'])
+      const found = (tag: string) => idsOf({ authors: [pubkey], kinds: [30_078], '#d': [tag] })
+      expect([await found(d), await found(`${d}!`)]).toEqual([[newer.id], [other.id]])
+      const deletion = (created_at: number) =>
+        note({ kind: 5, pubkey, created_at, tags: [['a', `30078:${pubkey}:${d}`]] })
+      await insert(deletion(now - 8))
+      await insert(deletion(now - 7))
+      expect([await found(d), await found(`${d}!`)]).toEqual([[], [other.id]])
+      expect([await insert(at(now - 7, d)), await insert(at(now - 6, d))]).toEqual([
+        'deleted',
+        'stored',
+      ])
+    }
   })
 
   it('an undone transaction leaves nothing', async (stores) => {
@@ -460,6 +491,8 @@ const words = [
   'a\0b',
   'z'.repeat(300),
   `${'z'.repeat(300)}!`,
+  ...longTexts.slice(0, 1),
+  'a\\',
 ]
 
 function randomEvent(random: Random, known: NostrEvent[]): NostrEvent {

@@ -3,18 +3,12 @@ import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { couponSchema, type Schema } from '../../src/db/migrations.ts'
 import { openDatabase } from '../../src/db/open.ts'
-import relayText from '../../src/relay/schema.sql' with { type: 'text' }
 import { cleanUp, newDirectory } from '../support/server.ts'
 import { at } from './fixtures.ts'
-import type { Engine, Kind } from './harness.ts'
+import { type Engine, type Kind, schemas } from './harness.ts'
 import { couponSuites, describeStores, relaySuites } from './stores.ts'
 
-const schemas: Record<Kind, Schema> = {
-  coupons: couponSchema,
-  relay: { text: relayText, steps: {} },
-}
 const directory = newDirectory()
 afterAll(cleanUp)
 let files = 0

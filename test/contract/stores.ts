@@ -77,7 +77,7 @@ export function describeStores(engine: Engine): void {
     }
     describe('counters', () => counters(itOnCoupons(engine, seen)))
     describe('schema.sql', () => couponTables(itOnCoupons(engine, seen), engine))
-    describe('relay/schema.sql', () => relayTables(itOnRelay(engine, seen)))
+    describe('db/relay-schema.sql', () => relayTables(itOnRelay(engine, seen)))
     test('every statement of the stores ran', () => {
       const idle = [...seen.prepared].filter((text) => !seen.ran.has(text))
       // Rows by time and by id are the only way to answer a filter: they are never counted to choose one.

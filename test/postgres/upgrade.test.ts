@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createStores } from '../../src/app/stores.ts'
 import { systemClock } from '../../src/base/clock.ts'
+import { limits } from '../../src/base/limits.ts'
 import { couponSchema, type Schema, versionOf } from '../../src/db/migrations.ts'
 import type { Connection } from '../../src/db/postgres/connection.ts'
 import { openPostgres } from '../../src/db/postgres/open.ts'
@@ -131,6 +132,65 @@ test('a node that was away during two upgrades takes no operation any more', asy
   expect(await codeOf(node.work())).toBe('unavailable')
   expect(lease?.held()).toBe(false)
   await Promise.all([node.close(), other.end()])
+})
+
+test('a database of before long tags, with the tables of the relay or without, gets the form of a new one', async () => {
+  const fresh = await databases.connect(await databases.create('coupons'))
+  const form = await formOf(fresh)
+  const before = [
+    `DROP INDEX events_by_address, deletions_key;
+     CREATE UNIQUE INDEX events_by_address ON events (pubkey, kind, d) WHERE d IS NOT NULL;
+     ALTER TABLE deletions ADD PRIMARY KEY (pubkey, target)`,
+    'DROP TABLE tags, events, deletions',
+  ]
+  for (const text of before) {
+    const name = await databases.create('coupons')
+    const other = await databases.connect(name)
+    await other.send(`SET ROLE cuponera; ${text}; UPDATE schema_version SET version = 31`, [])
+    const node = await openNode(databases.server.url(name), 'new', couponSchema)
+    expect(await formOf(other)).toEqual(form)
+    await Promise.all([node.close(), other.end()])
+  }
+  await fresh.end()
+})
+
+test('a text in an index is so short that a row has a place there', async () => {
+  const connection = await databases.connect(await databases.create('coupons'))
+  const { rows } = await connection.send(
+    `SELECT CAST(indrelid AS regclass) || '.' || attname AS name, CAST(indexrelid AS regclass) AS index
+     FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey)
+     JOIN pg_class ON pg_class.oid = indexrelid
+     WHERE atttypid = 'text'::regtype AND relnamespace = CAST(current_schema() AS regnamespace)`,
+    [],
+  )
+  // UTF-16 units, of at most four bytes each with the escapes of connection.ts.
+  const units: Record<string, number> = {
+    'facts.name': 20,
+    'changes.channel': 20,
+    'counter_changes.counter': 20,
+    'counter_sums.counter': 20,
+    'definitions.uuid': 36,
+    'batches.uuid': 36,
+    'posters.uuid': 36,
+    'accounts.uuid': 36,
+    'cards.uuid': 36,
+    'revisions.image': limits.imageCharsMax,
+    'deliveries.relay': limits.relayAddressCharsMax,
+    'accounts.name': 64,
+    'ledger_tokens.name': 16,
+    'ledger_accounts.token': 16,
+    'card_spends.token': limits.tokenCharsMax,
+    'tags.letter': 2,
+    'tags.value': limits.relayTagCharsMax,
+  }
+  expect(new Set(rows.map(({ name }) => String(name)))).toEqual(new Set(Object.keys(units)))
+  const sums: Record<string, number> = {}
+  for (const { name, index } of rows) {
+    sums[String(index)] = (sums[String(index)] ?? 0) + 4 * (units[String(name)] ?? 0)
+  }
+  // A third of a page, less the other columns.
+  expect(Object.entries(sums).filter(([, bytes]) => bytes > 2_500)).toEqual([])
+  await connection.end()
 })
 
 test('a database has steps from every version that it may have', () => {

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
-import { couponSchema } from '../../src/db/migrations.ts'
+import { couponSchema, relaySchema } from '../../src/db/migrations.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
@@ -12,7 +12,6 @@ import { startRelay } from '../../src/relay/host.ts'
 import type { FromRelay, ToRelay } from '../../src/relay/messages.ts'
 import { createPolicy } from '../../src/relay/policy.ts'
 import { createRelay } from '../../src/relay/relay.ts'
-import schema from '../../src/relay/schema.sql' with { type: 'text' }
 import { createEventStore, openEventReader } from '../../src/relay/store.ts'
 import {
   call,
@@ -75,7 +74,7 @@ function openRelay({ rateLimit = true } = {}) {
   const database = new SqliteEngine({
     path,
     now: secondsNow,
-    schema: { text: schema, steps: {} },
+    schema: relaySchema,
     stores(sql) {
       writers.add(sql)
       if (disk.broken) readOnly(sql)

@@ -1,8 +1,8 @@
 /** Databases of one PostgreSQL server for tests: copies of empty ones with the schema. */
 import { couponSchema } from '../../src/db/migrations.ts'
 import { Connection } from '../../src/db/postgres/connection.ts'
-import { addSchema, createSchema } from '../../src/db/postgres/schema.ts'
-import { relaySchema } from '../../src/relay/schema.ts'
+import { createSchema } from '../../src/db/postgres/schema.ts'
+
 import { type Postgres, startPostgres } from './postgres.ts'
 
 /** A relay has its tables beside those of the service. */
@@ -52,7 +52,6 @@ async function fill(server: Postgres): Promise<Databases> {
     await superuser.end()
     const owner = await connectAs('cuponera', `empty_${kind}`)
     await createSchema(owner, couponSchema)
-    if (kind === 'relay') await addSchema(owner, relaySchema, 'events')
     await owner.end()
   }
   let made = 0

@@ -214,6 +214,7 @@ const bad: [variable: string, texts: string[]][] = [
       'wss://a.example/#x',
       'wss://:pw@a.example',
       'wss://a.example/?token=t',
+      `wss://a.example/${'x'.repeat(500)}`,
     ],
   ],
   [

@@ -104,6 +104,7 @@ test('every statement is in the common part of SQLite and PostgreSQL', () => {
       return { get: nothing, all: async () => [], changes, run: () => undefined }
     },
     integersIn: (parameter) => `(${parameter})`,
+    longTexts: { indexed: (column) => column, is: (...both) => both.join(' = ') },
     counters: columnCounters,
   }
   createStores(recording)

@@ -1,12 +1,12 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { createSql } from '../../src/db/connection.ts'
-import schema from '../../src/relay/schema.sql' with { type: 'text' }
+import { relaySchema } from '../../src/db/migrations.ts'
 import { createEventStore } from '../../src/relay/store.ts'
 
 describe('every statement finds its rows by an index', () => {
   const database = new Database(':memory:', { strict: true })
-  database.run(schema)
+  database.run(relaySchema.text)
   const statements: string[] = []
   createEventStore(
     createSql(

@@ -2,7 +2,6 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import schema from '../../schema.sql' with { type: 'text' }
 import { limits } from '../../src/base/limits.ts'
 import { OperatorError } from '../../src/base/operator-error.ts'
 import { Refusal } from '../../src/base/refusal.ts'
@@ -198,7 +197,7 @@ test('a new file gets schema.sql, and a second migration changes nothing', () =>
   const created = new Sqlite(':memory:')
   migrate(created, couponSchema)
   const text = new Sqlite(':memory:')
-  text.run(schema)
+  text.run(couponSchema.text)
   expect(schemaOf(created)).toEqual(schemaOf(text))
   expect(userVersion(created)).toBe(schemaVersion)
   migrate(created, couponSchema)

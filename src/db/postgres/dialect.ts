@@ -1,5 +1,6 @@
 /** The common text of the statements and the schema, in the words of PostgreSQL. */
 import { counterTables } from '../counters.ts'
+import type { Schema } from '../migrations.ts'
 
 /** A statement of a store: `?` and `?1` become `$1`. Strings and comments stay. */
 export function translateStatement(text: string): string {
@@ -14,8 +15,16 @@ export function translateStatement(text: string): string {
 const counterOnly = Object.keys(counterTables).filter((table) => table !== 'definitions')
 const counted = /^ {2}(?:(?:claimed|voided) INTEGER NOT NULL DEFAULT 0 |CHECK \(claimed \+ voided)/
 
-/** A schema text: its version, its tables and indexes. References come last, since a table may name a later one. */
-export function translateSchema(text: string): string[] {
+/**
+ * The digest of a text, for an index: its rows have at most 2704 bytes. The text is cast in the form of bytea with
+ * escapes, since `convert_to` is not immutable, and an index takes nothing else.
+ */
+export function digestIn(text: string): string {
+  return `sha256(CAST(replace(${text}, '\\', '\\\\') AS BYTEA))`
+}
+
+/** Tables and indexes of a schema. References come last, since a table may name a later one. */
+export function translateSchema({ text, long = [] }: Schema): string[] {
   const statements = text
     .replace(/--[^\n]*/g, '')
     .split('\n')
@@ -24,12 +33,25 @@ export function translateSchema(text: string): string[] {
     .split(';')
     .map((one) => one.trim())
     .filter((one) => one !== '' && !one.startsWith('PRAGMA') && !isOfCounters(one))
-  const references: string[] = []
+  const later: string[] = []
   const translated = statements.map((one) => {
     const table = /^CREATE TABLE (\w+) \(/.exec(one)?.[1]
-    return table === undefined ? one : translateTable(table, one, references)
+    return table === undefined ? translateIndex(one, long) : translateTable(table, one, long, later)
   })
-  return [...translated, ...references]
+  return [...translated, ...later]
+}
+
+/** The digests of long texts take their place among the columns of an index. */
+function translateIndex(text: string, long: readonly string[]): string {
+  return text.replace(
+    /^(CREATE (?:UNIQUE )?INDEX \w+ ON \w+) \(([\w, ]+)\)/,
+    (_, head, columns) => {
+      const keys = columns
+        .split(', ')
+        .map((one: string) => (long.includes(one) ? digestIn(one) : one))
+      return `${head} (${keys.join(', ')})`
+    },
+  )
 }
 
 function isOfCounters(statement: string): boolean {
@@ -55,13 +77,21 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/ DESC\b/g, ''],
 ]
 
-/** A table without its references to several columns, which stand on lines of their own. */
-function translateTable(table: string, text: string, references: string[]): string {
+/** A table without its references to several columns, and its key with a long text: they stand on lines of their own. */
+function translateTable(
+  table: string,
+  text: string,
+  long: readonly string[],
+  later: string[],
+): string {
   const own: string[] = []
   for (const line of text.split('\n')) {
     const [clause = ''] = line.trim().split(/,$/)
-    if (clause.startsWith('FOREIGN KEY')) references.push(`ALTER TABLE ${table} ADD ${clause}`)
-    else own.push(line)
+    const key = /^PRIMARY KEY \(([\w, ]+)\)$/.exec(clause)?.[1]
+    if (clause.startsWith('FOREIGN KEY')) later.push(`ALTER TABLE ${table} ADD ${clause}`)
+    else if (key?.split(', ').some((column) => long.includes(column))) {
+      later.push(translateIndex(`CREATE UNIQUE INDEX ${table}_key ON ${table} (${key})`, long))
+    } else own.push(line)
   }
   // The last column has no comma behind it.
   const closed = own.join('\n').replace(/,\n\)/, '\n)')

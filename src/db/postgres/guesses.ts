@@ -21,14 +21,17 @@ const tokensAt = (row: string, at: string) =>
 
 const asked = `json_to_recordset(CAST($1 AS json))
   AS asked (name TEXT, burst DOUBLE PRECISION, "perSecond" DOUBLE PRECISION)`
-const digest = `sha256(convert_to(asked.name, 'UTF8'))`
+const digest = `decode(asked.name, 'hex')`
 
 type Send = (send: (connection: Connection) => Promise<Result>) => Promise<Result>
 
 /** Create the buckets. Each call is one statement, outside of any operation: a refusal must not undo it. */
 export function createSharedBuckets(send: Send): SharedBuckets {
-  const run = (text: string, buckets: readonly SharedBucket[]) =>
-    send((connection) => connection.send(text, [JSON.stringify(buckets)]))
+  const run = (text: string, buckets: readonly SharedBucket[]) => {
+    // The server reads no NUL and no half of a surrogate pair from JSON.
+    const named = buckets.map((bucket) => ({ ...bucket, name: digestOf(bucket.name) }))
+    return send((connection) => connection.send(text, [JSON.stringify(named)]))
+  }
   const give = async (buckets: readonly SharedBucket[]) => {
     await run(
       `UPDATE guesses AS row SET tokens = least(row.burst, row.tokens + 1)

@@ -5,14 +5,11 @@ import { ConnectionLost, StatementFailed } from './connection.ts'
 import type { ServerFacts } from './durability.ts'
 import { PostgresEngine, type PostgresOptions } from './engine.ts'
 import { requireArrived } from './move-marks.ts'
-import { addSchema, createSchema } from './schema.ts'
+import { createSchema } from './schema.ts'
 
-/**
- * Open the same database for another part of this program, with tables and news of its own. `table` is one of
- * them. Rejects while the database is away.
- */
+/** Open the database of the service for its relay, with news of its own. Rejects while the database is away. */
 export async function openBeside<Tx>(
-  options: Omit<PostgresOptions<Tx>, 'channel'> & { schema: Schema; table: string },
+  options: Omit<PostgresOptions<Tx>, 'channel'>,
 ): Promise<PostgresEngine<Tx>> {
   const database = new PostgresEngine({
     ...options,
@@ -20,7 +17,6 @@ export async function openBeside<Tx>(
     connections: limits.relayDatabaseConnections,
   })
   try {
-    await database.administer((connection) => addSchema(connection, options.schema, options.table))
     await database.follow()
     return database
   } catch (cause) {

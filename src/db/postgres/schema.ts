@@ -1,6 +1,6 @@
 import { limits } from '../../base/limits.ts'
 import { OperatorError } from '../../base/operator-error.ts'
-import { type Schema, versionOf } from '../migrations.ts'
+import { relaySchema, type Schema, versionOf } from '../migrations.ts'
 import { type Connection, StatementFailed } from './connection.ts'
 import { counterSchema } from './counters.ts'
 import { translateSchema } from './dialect.ts'
@@ -18,8 +18,14 @@ const ofCommits = [
    )`,
 ]
 
-/** Tables of the engine beside those of the schema, each part by one of them. */
-const own = Object.entries({
+/** Tables of the relay. The state of its file is that of the coupons here. */
+const ofRelay = translateSchema(relaySchema).filter(
+  (text) => !/^(CREATE TABLE|INSERT INTO) state /.test(text),
+)
+
+/** Tables beside those of the coupons, each part by one of them. */
+const beside = Object.entries({
+  events: ofRelay,
   counter_changes: counterSchema,
   commits: ofCommits,
   nodes: nodeSchema,
@@ -32,20 +38,6 @@ const ofVersion = `CREATE TABLE schema_version (
    version BIGINT NOT NULL
  )`
 
-/**
- * Create the tables of another part of the program beside those of the service, where they are not there. `first` is one
- * of them. A table of the same name, such as that of the state of a file, is the engine's own.
- */
-export async function addSchema(
-  connection: Connection,
-  { text }: Schema,
-  first: string,
-): Promise<void> {
-  const shared = /^(CREATE TABLE|INSERT INTO) state /
-  const texts = translateSchema(text).filter((one) => !shared.test(one))
-  await inSchemaLock(connection, () => addTables(connection, first, texts))
-}
-
 /** `first` is one of the tables: without it all of them are made. */
 async function addTables(
   connection: Connection,
@@ -57,7 +49,7 @@ async function addTables(
 }
 
 /** True if a database has a table of this name. */
-export async function isThere(connection: Connection, table: string): Promise<boolean> {
+async function isThere(connection: Connection, table: string): Promise<boolean> {
   const { rows } = await connection.send('SELECT to_regclass($1) IS NOT NULL AS there', [table])
   return rows[0]?.there === true
 }
@@ -85,9 +77,9 @@ async function inSchemaLock(connection: Connection, make: () => Promise<void>): 
   }
 }
 
-/** The statements that make the tables and indexes of a schema, and those of the engine. */
-export function schemaTexts(schema: Schema): string[] {
-  return [...own.flatMap(([, texts]) => texts), ofVersion, ...translateSchema(schema.text)]
+/** The statements that make the tables and indexes of the coupons, of the relay and of the engine. */
+export function schemaTexts(coupons: Schema): string[] {
+  return [...beside.flatMap(([, texts]) => texts), ofVersion, ...translateSchema(coupons)]
 }
 
 /** True if a database has no table, of whatever program. */
@@ -126,8 +118,8 @@ export async function createSchema(connection: Connection, schema: Schema): Prom
         `the database has schema ${found}, this program knows up to ${version}: upgrade it`,
       )
     }
-    // A database of one node lacks the tables of several.
-    for (const [table, texts] of own) await addTables(connection, table, texts)
+    // A database may be older than these parts of the program.
+    for (const [table, texts] of beside) await addTables(connection, table, texts)
     if (found < version) await upgrade(connection, schema, found)
     await forgetForeignNews(connection)
   })

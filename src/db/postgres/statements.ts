@@ -1,7 +1,7 @@
 import type { Sql, SqlQuery, SqlValue } from '../sql.ts'
 import type { Result } from './connection.ts'
 import { appendedCounters } from './counters.ts'
-import { translateStatement } from './dialect.ts'
+import { digestIn, translateStatement } from './dialect.ts'
 
 /** Where statements run: the transaction that a connection has open. */
 export type Transaction = {
@@ -32,6 +32,11 @@ export function createSql(transaction: Transaction): Sql {
     },
     integersIn: (parameter) =>
       `(SELECT CAST(value AS BIGINT) FROM json_array_elements_text(${parameter}) AS value)`,
+    longTexts: {
+      indexed: digestIn,
+      is: (column, parameter) =>
+        `${column} = ${parameter} AND ${digestIn(column)} = ${digestIn(parameter)}`,
+    },
     counters: appendedCounters,
   }
 }

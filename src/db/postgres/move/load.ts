@@ -4,7 +4,6 @@ import { noPause } from '../../check-report.ts'
 import { type Schema, versionOf } from '../../migrations.ts'
 import { checkSnapshot } from '../check.ts'
 import type { Connection } from '../connection.ts'
-import { translateSchema } from '../dialect.ts'
 import { schemaTexts } from '../schema.ts'
 import { type Digest, Digester } from './digest.ts'
 import { rowsOfFile } from './file-rows.ts'
@@ -30,11 +29,8 @@ export async function loadServer(
   sources: readonly [Source, ...Source[]],
   { arriving, tell }: Load,
 ): Promise<void> {
-  const [{ schema, file: coupons }, ...beside] = sources
-  const { tables, rest } = splitSchema([
-    ...schemaTexts(schema),
-    ...beside.flatMap((one) => translateSchema(one.schema.text).filter(isOfItself)),
-  ])
+  const [{ schema, file: coupons }] = sources
+  const { tables, rest } = splitSchema(schemaTexts(schema))
   const moved = sources.flatMap((one) =>
     tablesOf(one.schema).map((table) => ({ table, file: one.file })),
   )
@@ -67,11 +63,6 @@ export async function loadServer(
     throw new OperatorError(`the copy does not pass the check: ${report.problems[0]}`)
   await connection.send(`INSERT INTO facts (name, value) VALUES ('arriving', $1)`, [arriving])
   await connection.send('COMMIT', [])
-}
-
-/** False of the state of a file: the database on a server has one for all. */
-function isOfItself(text: string): boolean {
-  return !/^(CREATE TABLE|INSERT INTO) state /.test(text)
 }
 
 /** Open a loaded database for services. */
