@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { systemClock } from '../../src/base/clock.ts'
 import { limits } from '../../src/base/limits.ts'
+import { StatementFailed } from '../../src/db/postgres/connection.ts'
 import { PostgresEngine } from '../../src/db/postgres/engine.ts'
 import { createNotes } from '../contract/notes.ts'
 import { describeEngine, type EngineUnderTest } from '../contract/port.ts'
@@ -53,4 +54,33 @@ test('PostgreSQL: an operation is answered while more heavy ones are open than t
     await close()
   }
   expect(await peek(`heavy ${heavy.length - 1}`)).toBe('1')
+})
+
+test('PostgreSQL: a broken rule of an operation that nobody awaited is a fault, and not the end of the service', async () => {
+  const name = await databases.create('coupons')
+  const other = await databases.connect(name)
+  await other.send(
+    'CREATE TABLE done (id BIGINT PRIMARY KEY CHECK (id < 9), at BIGINT NOT NULL)',
+    [],
+  )
+  const database = new PostgresEngine({
+    url: databases.server.url(name),
+    now: systemClock,
+    stores: (sql) =>
+      sql.query<null, [number, number | null]>('INSERT INTO done (id, at) VALUES (?, ?)'),
+  })
+  const post = (id: number, at: number | null) =>
+    database.transact({ roots: 'none' }, async (tx) => tx.run(id, at)).catch((cause) => cause)
+  for (const [id, at, code] of [
+    [9, 1, '23514'],
+    [1, null, '23502'],
+  ] as const) {
+    const cause = await post(id, at)
+    expect(cause).toBeInstanceOf(StatementFailed)
+    expect(cause.code).toBe(code)
+  }
+  await other.send(`INSERT INTO facts (name, value) VALUES ('moved-to', 'file')`, [])
+  // Of both reasons the operation's own comes first.
+  expect([(await post(9, 1)).code, (await post(1, 1)).code]).toEqual(['23514', 'moved'])
+  await Promise.all([database.close(), other.end()])
 })

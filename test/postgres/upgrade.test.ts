@@ -118,6 +118,28 @@ test('nodes are upgraded one after the other, and each version works with the ne
   ])
 })
 
+test('a node that was away during two upgrades commits nothing, before it knows of them', async () => {
+  const name = await databases.create('coupons')
+  // Without a row of its own it has no beat, and never knows.
+  const url = databases.server.url(name)
+  const options = { url, schema: schemaAt(now), now: systemClock, stores: createStores }
+  const { database } = await openPostgres(options)
+  const other = await databases.connect(name)
+  const insert = (event: string) =>
+    codeOf(
+      database.transact({ roots: 'none' }, (tx) =>
+        tx.requests.insert(event.repeat(64), new Uint8Array(1), 5),
+      ),
+    )
+  await other.send('UPDATE schema_version SET version = version + 1', [])
+  expect(await insert('1')).toBe('answered')
+  await other.send('UPDATE schema_version SET version = version + 1', [])
+  expect(await insert('2')).toBe('unavailable')
+  const { rows } = await other.send('SELECT event_id FROM requests', [])
+  expect(rows).toHaveLength(1)
+  await Promise.all([database.close(), other.end()])
+})
+
 test('a node that was away during two upgrades takes no operation any more', async () => {
   const name = await databases.create('coupons')
   const url = databases.server.url(name)

@@ -13,6 +13,7 @@ import {
   type Plan,
   type Upkeep,
 } from '../database.ts'
+import { couponSchema, type Schema, versionOf } from '../migrations.ts'
 import { Listeners, type NewsListener, type Topic } from '../news.ts'
 import type { Root } from '../roots.ts'
 import type { Sql } from '../sql.ts'
@@ -47,6 +48,8 @@ export type PostgresOptions<Tx> = {
   now: Clock
   /** Build the stores of a connection. */
   stores: (sql: Sql) => Tx
+  /** The schema that the stores are made for. Default: that of the service. */
+  schema?: Schema
   events?: EngineEvents
   /** The most connections that operations use at once. */
   connections?: number
@@ -115,6 +118,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       most: options.connections ?? limits.databaseConnections,
       servers: this.#servers,
       stores: (transaction) => options.stores(createSql(transaction)),
+      schema: versionOf(options.schema ?? couponSchema),
     })
     this.#leasing = new Leasing(
       (onEnd) => this.#servers.connect(onEnd, limits.leaseSilenceSeconds),

@@ -19,6 +19,8 @@ type PoolOptions<Tx> = {
   most: number
   servers: Servers
   stores: (transaction: Transaction) => Tx
+  /** The version of the schema that the stores are made for. */
+  schema: number
 }
 
 /** The connections of one node. A broken one is closed, and the next operation opens another. */
@@ -147,7 +149,7 @@ export class Pool<Tx> {
         session?.stop(new ConnectionLost('the connection has ended'))
         if (session?.connection.silent) this.#distrust()
       })
-      session = new Session(connection, this.#options.stores)
+      session = new Session(connection, this.#options)
       if (this.#closed) connection.destroy()
       this.#busy.add(session)
       return session

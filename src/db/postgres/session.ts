@@ -15,11 +15,18 @@ type Statement = { text: string; params: readonly SqlValue[] }
 
 /**
  * The row that proves a commit. It breaks a rule of its table once the service was moved away: a node that was cut off
- * meanwhile would go on here, and vouchers would be spent twice.
+ * meanwhile would go on here, and vouchers would be spent twice. It lacks its outcome, which is another breach, where
+ * the schema was upgraded twice since ($2 is the newest that this program works with).
  */
 const proof = `INSERT INTO commits (id, outcome) VALUES ($1,
-  CASE WHEN EXISTS (SELECT 1 FROM facts WHERE name = 'moved-to') THEN 'moved' ELSE 'work' END)`
-const ruleBroken = '23514'
+  CASE WHEN EXISTS (SELECT 1 FROM facts WHERE name = 'moved-to') THEN 'moved'
+    WHEN (SELECT version FROM schema_version) <= $2 THEN 'work' END)`
+
+/** The reasons that the row of the proof was refused for, by the failure. */
+const reasons: Record<string, () => Refusal> = {
+  '23514': () => new Refusal('moved'),
+  '23502': () => new Refusal('unavailable', { retryAfter: 30 }),
+}
 
 /** Classes of failures of COMMIT after which nothing of the transaction stands. */
 const undone = /^(23|25|40)/
@@ -28,11 +35,17 @@ const undone = /^(23|25|40)/
 export class Session<Tx> {
   readonly connection: Connection
   readonly tx: Tx
+  readonly #schema: number
   #current: OpenTransaction | null = null
   #idleSince = performance.now()
 
-  constructor(connection: Connection, stores: (transaction: Transaction) => Tx) {
+  /** `schema`: the version that the stores are made for. */
+  constructor(
+    connection: Connection,
+    { stores, schema }: { stores: (transaction: Transaction) => Tx; schema: number },
+  ) {
     this.connection = connection
+    this.#schema = schema
     this.tx = stores({
       async send(text, params) {
         return ownTransaction().send(text, params)
@@ -42,7 +55,7 @@ export class Session<Tx> {
   }
 
   begin(text: string): OpenTransaction {
-    this.#current = new OpenTransaction(this.connection)
+    this.#current = new OpenTransaction(this.connection, this.#schema)
     this.#current.post(text, [])
     return this.#current
   }
@@ -78,6 +91,7 @@ function ownTransaction(): OpenTransaction {
 /** A transaction of one operation. Its statements are sent without waiting for those before them. */
 export class OpenTransaction {
   readonly #connection: Connection
+  readonly #schema: number
   /** False from when the operation has ended: a branch of it that still runs writes nothing any more. */
   #takes = true
   #open = true
@@ -90,8 +104,9 @@ export class OpenTransaction {
   #savepointAt = 0
   readonly #stopped = Promise.withResolvers<never>()
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, schema: number) {
     this.#connection = connection
+    this.#schema = schema
     // It is told to those who wait for it.
     this.#stopped.promise.catch(() => undefined)
   }
@@ -175,9 +190,10 @@ export class OpenTransaction {
     if (!this.#connection.open) throw new ConnectionLost('the connection has ended')
     // Behind the statements that nobody awaited. If one of them fails, the server makes a ROLLBACK of it.
     this.#connection.takeWarning()
-    const last = this.#sent
     for (const { text, params } of also) this.post(text, params)
-    this.post(proof, [id])
+    // A node works with the schema after its own, too.
+    this.post(proof, [id, this.#schema + 1])
+    const proofAt = this.#sent
     let command: string
     try {
       command = (await this.send('COMMIT', [])).command
@@ -187,7 +203,7 @@ export class OpenTransaction {
       return false
     }
     this.#open = false
-    if (command !== 'COMMIT') throw this.#reasonAfter(last)
+    if (command !== 'COMMIT') throw this.#reasonAt(proofAt)
     // The server gave up waiting for its standby. The commit stands here, and may be lost with this server.
     if (!this.#connection.takeWarning()) return true
     this.#connection.destroy()
@@ -204,10 +220,12 @@ export class OpenTransaction {
     }
   }
 
-  /** The reason why the commit was refused. `last`: the number of the last statement of the operation itself. */
-  #reasonAfter(last: number): Error {
-    const failed = this.#failed
-    return failed !== null && failed.at <= last ? failed.cause : refusalOf(failed?.cause)
+  /** The reason why the commit was refused. `proofAt`: the number of the statement of its proof. */
+  #reasonAt(proofAt: number): Error {
+    if (this.#failed === null) return new ConnectionLost('the commit was refused')
+    const { cause, at } = this.#failed
+    const reason = at === proofAt && cause instanceof StatementFailed && reasons[cause.code]
+    return reason ? reason() : cause
   }
 
   async #answered(): Promise<void> {
@@ -216,10 +234,4 @@ export class OpenTransaction {
       this.#settled = resolve
     })
   }
-}
-
-/** The reason why a commit was refused, by the failure before it. */
-function refusalOf(cause: Error | undefined): Error {
-  const moved = cause instanceof StatementFailed && cause.code === ruleBroken
-  return moved ? new Refusal('moved') : (cause ?? new ConnectionLost('the commit was refused'))
 }
