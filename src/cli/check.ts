@@ -6,6 +6,7 @@ import { withDatabase } from './control.ts'
 /** Verify the database. The exit code is 1 if there is a problem. */
 export async function check(config: Config): Promise<number> {
   const report = await reportOf(config)
+  for (const note of report.notes) console.log(`note: ${note}`)
   for (const problem of report.problems) console.log(`problem: ${problem}`)
   const unlisted = report.found - report.problems.length
   if (unlisted > 0) console.log(`and ${unlisted} more`)

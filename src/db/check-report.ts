@@ -6,6 +6,8 @@ export type CheckReport = {
   problems: string[]
   /** The number of all problems, shown or not. */
   found: number
+  /** Sentences about what is in order and could not be looked at. */
+  notes: string[]
   rows: Record<(typeof tables)[number], number>
   seconds: number
 }
@@ -31,16 +33,18 @@ export type Walk = {
 export function createReport() {
   const started = performance.now()
   const problems: string[] = []
+  const notes: string[] = []
   let found = 0
   const rows = Object.fromEntries(tables.map((table) => [table, 0])) as CheckReport['rows']
   return {
     rows,
+    note: (note: string) => void notes.push(note),
     add(problem: string) {
       found++
       if (problems.length < limits.checkProblemsMax) problems.push(problem)
     },
     end: (): CheckReport => ({
-      ...{ problems, found, rows },
+      ...{ problems, found, notes, rows },
       seconds: Math.round(performance.now() - started) / 1000,
     }),
   }

@@ -181,6 +181,11 @@ describe('finds what a dump that came back with errors lacks:', () => {
       'UPDATE schema_version SET version = 15',
       /^the database has schema 15, this program knows \d+$/,
     ],
+    [
+      'its schema, since programs that are much newer',
+      'UPDATE schema_version SET version = version + 2',
+      /^the database has schema \d+, this program knows \d+$/,
+    ],
     ['everything', 'DROP TABLE schema_version', /^this is not a database of Cuponera$/],
     [
       'the bound of a value',
@@ -230,6 +235,19 @@ test('finds nothing in a sound database, folded or not, nor in rows of every fea
   expect((await checkSnapshot(connection, noPause)).problems).toEqual([])
 })
 
+test('a schema that a newer program has upgraded by one version is said and is no problem, and rows are checked', async () => {
+  const upgraded = 'UPDATE schema_version SET version = version + 1'
+  const { problems, notes } = await checkAfter(`${upgraded}; DROP TABLE guesses`)
+  expect([problems, notes]).toEqual([
+    [],
+    [expect.stringMatching(/^a newer program has upgraded the schema to \d+, and this one knows/)],
+  ])
+  await connection.send('ROLLBACK', [])
+  const wrong = await checkAfter(`${upgraded}; UPDATE vouchers SET phase = 'minted', ended_at = NULL
+    WHERE phase = 'claimed'`)
+  expect(wrong.problems).toContain('redemptions row 1: its voucher is not claimed')
+})
+
 test('the command tells as it does with a file, with a service or without one, and of a copy', async () => {
   const sound =
     /^no problems: 2 definitions, 6 vouchers, 1 refreshes, 1 redemptions, in [\d.]+ s\n$/
@@ -246,6 +264,11 @@ test('the command tells as it does with a file, with a service or without one, a
   expect(metrics).toContain('cuponera_check_problems 0\n')
   await server.stop()
   expect((await run(copy)).code).toBe(0)
+  await other.send('UPDATE schema_version SET version = version + 1', [])
+  const noted = /^note: a newer program has upgraded [^\n]+\nno problems: /
+  expect(await run(copy)).toMatchObject({ code: 0, stdout: expect.stringMatching(noted) })
+  expect((await runCommand(['ledger', 'balances'], { dataDir, env: copy })).code).toBe(0)
+  await other.send('UPDATE schema_version SET version = version - 1', [])
   await other.send(
     `UPDATE vouchers SET phase = 'minted', ended_at = NULL WHERE phase = 'claimed'`,
     [],

@@ -29,7 +29,7 @@ export function checkPostgres(
 export async function checkSnapshot(connection: Connection, pause: Pause): Promise<CheckReport> {
   const report = createReport()
   try {
-    if (await checkStructure(connection, report.add)) {
+    if (await checkStructure(connection, report)) {
       await checkConstraints(connection, report.add)
       const sql = createReadingSql(connection)
       await checkPictureBytes(sql, { report, pause })
