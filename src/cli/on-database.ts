@@ -16,14 +16,7 @@ export async function onServer<T>(
   const { openPostgres } = await import('../db/postgres/open.ts')
   const options = { url, schema: couponSchema, now: systemClock, stores: createStores }
   const { database } = await openPostgres(options)
-  try {
-    return await work(database)
-  } catch (refused) {
-    if (refused instanceof Refusal) throw new OperatorError(reasonOf(refused))
-    throw refused
-  } finally {
-    await database.close()
-  }
+  return thenClose(database, work)
 }
 
 /**
@@ -37,10 +30,20 @@ export async function onDatabase<T>(
 ): Promise<T> {
   const now = systemClock
   const database = openDatabase({ path, schema: couponSchema, now, stores: createStores })
-  try {
+  return thenClose(database, async () => {
     if (whenMoved === 'refuse' && (await findMoved(database)) !== null) {
       throw new OperatorError('this service was moved to another computer: work there')
     }
+    return work(database)
+  })
+}
+
+/** Run an operation on a database of its own, and close that. A refusal becomes an OperatorError. */
+async function thenClose<Opened extends OpenDatabase<Stores>, T>(
+  database: Opened,
+  work: (database: Opened) => Promise<T>,
+): Promise<T> {
+  try {
     return await work(database)
   } catch (refused) {
     if (refused instanceof Refusal) throw new OperatorError(reasonOf(refused))
