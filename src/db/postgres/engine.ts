@@ -27,6 +27,7 @@ import { Membership, type NodeIdentity } from './nodes.ts'
 import { closing, Pool } from './pool.ts'
 import { requireSessions } from './pooler.ts'
 import { retried, stoppedByOther } from './retry.ts'
+import { ServerClock } from './server-clock.ts'
 import { Servers } from './servers.ts'
 import { type OpenTransaction, type Session, StalledOperation } from './session.ts'
 import { CommitUnknown, Settlement } from './settlement.ts'
@@ -93,10 +94,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   #retries = 0
   #outdated = false
   #closed = false
-  /** The clock of the server (Unix seconds) when our steady clock began. */
-  #serverBeganAt = Number.NaN
-  #looked = Number.NEGATIVE_INFINITY
-  #looking: Promise<void> | null = null
+  readonly #clock: ServerClock
   readonly cleanStart = true
   readonly upkeep: readonly Upkeep[]
   readonly nodes: Membership | null
@@ -109,10 +107,9 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
 
   constructor(options: PostgresOptions<Tx>) {
     this.#options = options
-    const onClock = (clock: number) => {
-      this.#looked = performance.now() / 1000
-      this.#serverBeganAt = clock - this.#looked
-    }
+    // Each connection looks at the clock.
+    this.#clock = new ServerClock(options.now, () => this.administer(async () => undefined))
+    const onClock = (clock: number) => this.#clock.seen(clock)
     this.#servers = new Servers(options.url, onClock)
     this.#pool = new Pool({
       most: options.connections ?? limits.databaseConnections,
@@ -151,12 +148,8 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     return this.#servers.facts
   }
 
-  /**
-   * True while our clock and that of the server, which goes on between two looks at it, are apart: one of them is
-   * behind, and the other nodes have the server's.
-   */
   get clockBehind(): boolean {
-    return Math.abs(this.#clockAhead) > limits.clockBackSeconds
+    return this.#clock.apart
   }
 
   /** The database itself says whether it was stopped properly, and recovers. */
@@ -171,7 +164,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     const lane = rows > limits.lightRowsMax ? 'heavy' : 'light'
     return this.#answered(async () => {
       const outcome = await this.#retried(async () => {
-        if (this.clockBehind) await this.#compareClocks()
+        await this.#clock.requireTogether()
         const { outcome, lost } = await this.#pool.use(lane, (session) => this.#run(session, work))
         // Its connection has gone: the question waits outside of the pool.
         if (lost !== null && !(await this.#settlement.stands(lost))) {
@@ -239,23 +232,6 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     await this.#finished(limits.databaseFarewellSeconds)
   }
 
-  /** Look again where the clocks are apart, since either may have been set: many operations at once, one look. */
-  async #compareClocks(): Promise<void> {
-    if (performance.now() / 1000 - this.#looked > limits.leaseBeatSeconds) {
-      // Each connection looks at the clock.
-      this.#looking ??= this.administer(async () => undefined).finally(() => {
-        this.#looking = null
-      })
-      await this.#looking
-    }
-    if (this.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
-  }
-
-  /** Seconds that the clock of the server is ahead of ours. */
-  get #clockAhead(): number {
-    return this.#serverBeganAt + performance.now() / 1000 - this.#options.now()
-  }
-
   /** Take no more operations, and give up every lease: other nodes have upgraded the schema twice since. */
   #end(schema: number): void {
     if (this.#outdated || this.#closed) return
@@ -265,13 +241,12 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   }
 
   #figures(): NodeFigures {
-    const ahead = this.#clockAhead
     return {
       leads: this.#leasing.holds(leader),
       connections: this.#pool.used,
       retries: this.#retries,
       settlements: this.#settlement.asked,
-      clockAhead: Number.isNaN(ahead) ? null : ahead,
+      clockAhead: this.#clock.ahead,
     }
   }
 
