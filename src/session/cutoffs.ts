@@ -4,7 +4,7 @@ import type { Topic } from '../db/news.ts'
 export type Cutoff = {
   /** Hex. `everyKey` for the sessions of all keys. */
   pubkey: string
-  /** Unix seconds. */
+  /** Unix seconds. It lies ahead of the moment of its end by as much as clocks may be apart. */
   endedAt: number
 }
 
