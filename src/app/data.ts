@@ -83,6 +83,12 @@ export async function openDatabase(
       outdated(schema: number) {
         log.error('schema.ahead', { schema, hint: 'upgrade this node: it takes no requests' })
       },
+      unread(cause: unknown) {
+        log.error('news.unread', { cause, hint: 'this node takes no requests until it reads them' })
+      },
+      moved() {
+        log.warn('move.closed', { hint: 'this node takes no requests: stop it' })
+      },
     },
   }
   if (databaseUrl !== null) {

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import type { Database, News } from '../db/database.ts'
+import type { Database, News, OpenDatabase } from '../db/database.ts'
 import type { Jobs } from '../db/jobs.ts'
 import { type Authenticator, createAuthenticator } from '../http/auth.ts'
 import { npubOf, parsePubkey } from '../nostr/keys.ts'
@@ -18,7 +18,7 @@ import type { Runtime } from './runtime.ts'
 type SessionParts = {
   /** SESSION_JWT_SECRET. */
   secret: string
-  database: Database<{ cutoffs: CutoffStore }> & News
+  database: Database<{ cutoffs: CutoffStore }> & News & Pick<OpenDatabase<never>, 'requireNews'>
   jobs: Jobs
   now: Clock
   /** Called when the sessions of a key, or of all keys, were ended. Their streams end with them. */
@@ -43,19 +43,44 @@ export async function startSessions(parts: SessionParts): Promise<RunningSession
     parts.ended(everybody ? undefined : cutoff.pubkey)
     log.warn('sessions.ended', { of: everybody ? 'all' : npubOf(cutoff.pubkey) })
   }
-  const read = jobs.start({
+  // Cut-offs may be unknown from when news were missed until all are read.
+  let missed = 0
+  let read = 0
+  let reading: Promise<void> | null = null
+  const readMissed = async () => {
+    const upTo = missed
+    const list = await database.snapshot((tx) => tx.cutoffs.list())
+    for (const cutoff of list) ended(cutoff)
+    read = upTo
+  }
+  const readOnce = () => {
+    reading ??= readMissed().finally(() => {
+      reading = null
+    })
+    return reading
+  }
+  const job = jobs.start({
     async run() {
-      const missed = await database.snapshot((tx) => tx.cutoffs.list())
-      for (const cutoff of missed) ended(cutoff)
+      await readOnce()
       return undefined
     },
     failed: (cause) => log.error('sessions.unread', { cause }),
   })
-  database.listen(sessionsEnded, { told: ended, missed: read.wake })
+  database.listen(sessionsEnded, {
+    told: ended,
+    missed() {
+      missed++
+      job.wake()
+    },
+  })
+  const requireCutoffs = async () => {
+    await database.requireNews()
+    while (read < missed) await readOnce()
+  }
   for (const cutoff of await database.snapshot((tx) => tx.cutoffs.list())) cutoffs.set(cutoff)
   return {
-    sessions: createSessions(secret, now, cutoffs),
-    stop: read.stop,
+    sessions: createSessions(secret, now, cutoffs, requireCutoffs),
+    stop: job.stop,
     commands: {
       'POST /sessions': ({ key }) => endSessions({ database, now }, parseSessionKey(key)),
     },

@@ -76,6 +76,11 @@ export const processLimits = {
   /** News for other nodes are announced together after this time, and looked for this often without a call. */
   newsCallMs: 20,
   newsLookSeconds: 1,
+  /**
+   * A node that has not read the news of the others for so long answers nothing: what it knows may be out of date. Less
+   * than `nodeSilentSeconds`, after which a move of the service no longer waits for it.
+   */
+  newsSilenceSeconds: 8,
   /** Rows of news in one read. One may hold an event of 256 KiB. */
   newsPageRows: 100,
   /** News that were read while an older transaction was open. With more of them the listeners read anew. */

@@ -15,6 +15,7 @@ import type { Root, Roots } from './roots.ts'
  *   refuses itself (the replay guard).
  * - `snapshot` sees one consistent state, with every write that was answered before it began. It
  *   awaits nothing but `tx` and writes nothing.
+ * - A node that could not hear the news of the others for some seconds refuses operations and reads.
  * - `lease` gives a node the right to be the only one that does the work of a name. It is null while another
  *   node has the name. Parts of one node share it, and the last of them gives it back. The embedded engine has one
  *   node, so that a lease is always ours.
@@ -45,6 +46,11 @@ export type OpenDatabase<Tx> = Database<Tx> &
     readonly buckets: SharedBuckets | null
     /** The nodes of a database that several may use. Null: this process is the only one. */
     readonly nodes: Nodes | null
+    /**
+     * Refuse `unavailable` or `moved` where news of other nodes may be unread, as every operation and read does. For
+     * what is decided by memory alone.
+     */
+    requireNews(): Promise<void>
     /** Record the result of a full check for the next start. */
     checked(problems: number): void
     /** Finish the waiting operations and close. */
@@ -147,7 +153,7 @@ export type AfterCommit = {
   /**
    * Call `effect` once when the operation is on disk, before it is answered: to tell listeners or wake a worker.
    * Effects are dropped if the operation is refused, fails or runs again; those of `first` stay with its writes. An
-   * error of an effect is only logged.
+   * error of an effect is only logged. Where nobody told whether a commit stands, listeners are told `missed` later.
    */
   afterCommit(effect: () => void): void
   /** The same on every node: call those who listen to a topic. */

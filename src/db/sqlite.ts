@@ -167,6 +167,10 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.#listeners.tell(topic, body)
   }
 
+  requireNews(): Promise<void> {
+    return nothing
+  }
+
   /** Finish the waiting operations, fold the WAL into the file, mark it clean if it is, and close it. */
   async close(): Promise<void> {
     this.#closed = true

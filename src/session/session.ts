@@ -12,7 +12,7 @@ export type Session = Static<typeof SessionModel>
 /** Bearer sessions: HS256 JWTs with `sub`, `iat` and `exp`. Nothing of them is stored. */
 export type Sessions = {
   create(pubkey: string): Promise<Session>
-  /** Verify a token. Refuses `auth-session-expired`, `auth-session-invalid`. */
+  /** Verify a token. Refuses `auth-session-expired`, `auth-session-invalid`, and with what `requireCutoffs` does. */
   verify(token: string): Promise<VerifiedSession>
   /** The begin of a session that is opened now, after every cut-off of the key. Unix seconds. */
   beginsAt(pubkey: string): number
@@ -28,7 +28,13 @@ export type VerifiedSession = Omit<Session, 'token'> & {
 const algorithm = 'HS256'
 const hex32 = /^[0-9a-f]{64}$/
 
-export function createSessions(secret: string, now: Clock, cutoffs: Cutoffs): Sessions {
+/** `requireCutoffs` refuses while a cut-off of another node may be unknown here. */
+export function createSessions(
+  secret: string,
+  now: Clock,
+  cutoffs: Cutoffs,
+  requireCutoffs: () => Promise<void> = async () => undefined,
+): Sessions {
   const key = new TextEncoder().encode(secret)
   // A cache, because verifying a JWT costs more than a native signature check, and a till sends one token all day.
   const verified = new Map<string, VerifiedSession>()
@@ -50,6 +56,7 @@ export function createSessions(secret: string, now: Clock, cutoffs: Cutoffs): Se
     requireOpen,
 
     async verify(token) {
+      await requireCutoffs()
       const known = verified.get(token)
       if (known) return open(known)
       const session = await read(token, key)

@@ -42,6 +42,10 @@ type EngineEvents = {
   unknown?(commit: string): void
   /** The database has a schema that this program cannot use. It takes no more operations. */
   outdated?(schema: number): void
+  /** The news of other nodes could not be read for too long. */
+  unread?(cause: unknown): void
+  /** The service was moved away from this database while this node was silent. */
+  moved?(): void
 }
 
 export type PostgresOptions<Tx> = {
@@ -129,6 +133,8 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       timeline: () => this.#servers.timeline,
       listeners: this.#listeners,
       failed: (cause) => options.events?.failed(cause, 0),
+      unread: options.events?.unread,
+      moved: options.events?.moved,
     })
     this.nodes = options.node
       ? new Membership({
@@ -209,6 +215,11 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     return this.#news.follow()
   }
 
+  async requireNews(): Promise<void> {
+    if (this.#outdated) throw new Refusal('unavailable', { retryAfter: 30 })
+    await this.#news.require()
+  }
+
   listen<Body>(topic: Topic<Body>, listener: NewsListener<Body>): void {
     this.#listeners.listen(topic, listener)
   }
@@ -260,9 +271,9 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
 
   async #answered<T>(run: () => Promise<T>): Promise<T> {
     if (this.#closed) throw closing()
-    if (this.#outdated) throw new Refusal('unavailable', { retryAfter: 30 })
     this.#running++
     try {
+      await this.requireNews()
       return await run()
     } finally {
       if (--this.#running === 0) this.#idle?.()
@@ -292,7 +303,10 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     } catch (cause) {
       if (!isOfEngine(cause)) throw cause
       this.#options.events?.failed(cause, 1)
-      if (cause instanceof CommitUnknown) this.#options.events?.unknown?.(cause.id)
+      if (cause instanceof CommitUnknown) {
+        this.#options.events?.unknown?.(cause.id)
+        this.#news.doubt()
+      }
       throw answerTo(cause)
     }
   }

@@ -3,14 +3,15 @@ import type { Lease } from '../database.ts'
 import type { SqlValue } from '../sql.ts'
 import { type Connection, ConnectionLost, type Result } from './connection.ts'
 import { readClock } from './durability.ts'
+import { type Moment, msSince, thisMoment } from './elapsed.ts'
 
 /** A name that this node asked for, with the parts of the node that have it. */
 type State = { held: boolean; holders: number; given: Promise<boolean> }
 
 type Session = {
   connection: Connection
-  /** The time of the last question that was answered, as `performance.now` has it. */
-  answeredAt: number
+  /** The time of the last question that was answered. */
+  answeredAt: Moment
   beat: ReturnType<typeof setInterval>
 }
 
@@ -112,8 +113,8 @@ export class Leasing {
   }
 
   #heard(): boolean {
-    const silentMs = performance.now() - (this.#session?.answeredAt ?? Number.NEGATIVE_INFINITY)
-    return silentMs < limits.leaseSilenceSeconds * 1000
+    const { answeredAt } = this.#session ?? {}
+    return answeredAt !== undefined && msSince(answeredAt) < limits.leaseSilenceSeconds * 1000
   }
 
   #opened(): Promise<Session> {
@@ -125,7 +126,7 @@ export class Leasing {
   }
 
   async #open(): Promise<Session> {
-    const askedAt = performance.now()
+    const askedAt = thisMoment()
     const connection = await this.#connect(() => this.#lost())
     const session: Session = {
       connection,
@@ -143,7 +144,7 @@ export class Leasing {
   }
 
   async #question(session: Session): Promise<void> {
-    const askedAt = performance.now()
+    const askedAt = thisMoment()
     try {
       const clock = await readClock(session.connection)
       session.answeredAt = askedAt

@@ -1,7 +1,9 @@
 import { limits } from '../../base/limits.ts'
+import { Refusal } from '../../base/refusal.ts'
 import { createJobs, type Job, type Jobs } from '../jobs.ts'
 import type { Listeners, Topic } from '../news.ts'
-import { type Connection, ConnectionLost } from './connection.ts'
+import { type Connection, ConnectionLost, StatementFailed } from './connection.ts'
+import { type Moment, msSince, thisMoment } from './elapsed.ts'
 
 /** News as they were told to a transaction. */
 export type Told = { topic: string; body: string }
@@ -37,6 +39,10 @@ type NewsParts = {
   timeline: () => number
   listeners: Listeners
   failed: (cause: unknown) => void
+  /** News were not read for too long. Told once, until they are read again. */
+  unread?: ((cause: unknown) => void) | undefined
+  /** The service was moved away from this database. Told once, until it is opened again. */
+  moved?: (() => void) | undefined
 }
 
 /**
@@ -52,6 +58,19 @@ export class NewsLine {
   readonly node: string = Bun.randomUUIDv7()
   #connection: Connection | null = null
   #place: Place | null = null
+  /** The begin of the last read that came to its end. */
+  #readAt: Moment | null = null
+  #attempt: Promise<void> | null = null
+  /** No server took a connection: until then nobody but the job tries again. In milliseconds of `performance.now`. */
+  #awayUntil = 0
+  #tellsUnread = true
+  /** True if the first read found that: the service shows it then, and can be opened again. */
+  #beganMoved = false
+  #moved = false
+  /** A commit of this node was given up since the last read. */
+  #doubts = false
+  /** The transaction before which every one has ended that was given up earlier. */
+  #doubted: string | null = null
   #following: Promise<void> | null = null
   readonly #jobs: Jobs = createJobs({ lease: async () => null })
   readonly #reading: Job
@@ -76,6 +95,32 @@ export class NewsLine {
   /** The transaction before which every other one was read. Null before the first look. */
   get readTo(): string | null {
     return this.#place?.xid ?? null
+  }
+
+  /** True where the news of others were not read for so long that memory may be out of date. */
+  get #stale(): boolean {
+    return this.#readAt !== null && msSince(this.#readAt) > limits.newsSilenceSeconds * 1000
+  }
+
+  /**
+   * Refuse `unavailable` where the news of others are unread for too long, and `moved` after the service was moved away.
+   * After a stall or a suspension they are read first.
+   */
+  async require(): Promise<void> {
+    // A read that is under way may have begun before the stall, and a connection may have ended meanwhile.
+    for (let turn = 0; turn < 2 && this.#stale && performance.now() > this.#awayUntil; turn++) {
+      await this.#readOnce().catch(requireFault)
+    }
+    if (this.#stale) throw new Refusal('unavailable', { retryAfter: 2 }, unreadWords)
+    if (this.#moved) throw new Refusal('moved')
+  }
+
+  /**
+   * The answer to a commit of this node got lost, and nobody told whether it stands. It may stand later, so the
+   * listeners of this node read anew when its transaction has ended.
+   */
+  doubt(): void {
+    this.#doubts = true
   }
 
   /** Read news from now on. Rejects while the database is away. */
@@ -112,18 +157,38 @@ export class NewsLine {
   }
 
   async #begin(): Promise<void> {
-    await this.#read(await this.#open())
+    await this.#readOnce()
     this.#reading.wake()
   }
 
   /** A call gets lost with its connection, so each node also looks from time to time. */
   async #look(): Promise<number> {
     try {
-      await this.#read(await this.#open())
+      await this.#readOnce()
     } catch (cause) {
-      if (!(cause instanceof ConnectionLost)) throw cause
+      requireFault(cause)
+      if (this.#stale && this.#tellsUnread && !this.#closed) {
+        this.#tellsUnread = false
+        this.#parts.unread?.(cause)
+      }
     }
     return limits.newsLookSeconds
+  }
+
+  /** Read, for all who want it at the same time. */
+  #readOnce(): Promise<void> {
+    this.#attempt ??= this.#readNow().finally(() => {
+      this.#attempt = null
+    })
+    return this.#attempt
+  }
+
+  async #readNow(): Promise<void> {
+    const connection = await this.#open()
+    const at = thisMoment()
+    await this.#read(connection)
+    this.#readAt = at
+    this.#tellsUnread = true
   }
 
   async #call(): Promise<void> {
@@ -139,13 +204,21 @@ export class NewsLine {
   async #open(): Promise<Connection> {
     if (this.#closed) throw new ConnectionLost('the node stops')
     if (this.#connection?.open) return this.#connection
-    const connection = await this.#parts.connect(() => undefined)
+    const connection = await this.#parts
+      .connect(() => undefined)
+      .catch((cause) => {
+        this.#awayUntil = performance.now() + limits.databaseDownMs
+        throw cause
+      })
     this.#connection = connection
     if (this.#closed) connection.destroy()
     connection.onNotification((node) => {
       if (node !== this.node) this.#reading.wake()
     })
-    await connection.send(`LISTEN ${this.#parts.channel}`, [])
+    await connection.send(`LISTEN ${this.#parts.channel}`, []).catch((cause) => {
+      connection.destroy()
+      throw cause
+    })
     return connection
   }
 
@@ -154,15 +227,19 @@ export class NewsLine {
     // Before the numbers: they are those of this history or of none, since its connections end with it.
     const timeline = this.#parts.timeline()
     const { rows } = await connection.send(
-      'SELECT CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS xid',
+      `SELECT CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS xid,
+         EXISTS (SELECT 1 FROM facts WHERE name = 'moved-to') AS moved`,
       [],
     )
     const xid = String(rows[0]?.xid)
+    this.#setMoved(rows[0]?.moved === true)
     const before = this.#place
     // A promoted server gives numbers of transactions again that the old one had given.
     if (before?.timeline !== timeline) {
       const forgotten = await this.#forgotten(connection)
       this.#place = { timeline, xid, seen: new Set(), forgotten }
+      this.#doubts = false
+      this.#doubted = null
       if (before) this.#parts.listeners.missed()
       return
     }
@@ -173,7 +250,31 @@ export class NewsLine {
     const full = seen.size > limits.newsSeenMax
     this.#place = { timeline, xid, seen: full ? new Set() : seen, forgotten }
     if (full) this.#place.xid = await this.#newest(connection)
-    if (lost || full) this.#parts.listeners.missed()
+    const ended = await this.#endDoubt(connection, xid)
+    if (lost || full || ended) this.#parts.listeners.missed()
+  }
+
+  /** True if every transaction has ended whose commit was given up. `xid`: all before it have. */
+  async #endDoubt(connection: Connection, xid: string): Promise<boolean> {
+    const ended = this.#doubted !== null && !isLater(this.#doubted, xid)
+    if (ended) this.#doubted = null
+    if (this.#doubted === null && this.#doubts) {
+      this.#doubts = false
+      // A number of our own is above that of each transaction that has begun.
+      const { rows } = await connection.send('SELECT CAST(pg_current_xact_id() AS TEXT) AS xid', [])
+      this.#doubted = String(rows[0]?.xid)
+    }
+    return ended
+  }
+
+  /** The live streams of a service that was moved end: its clients are to go elsewhere. */
+  #setMoved(moved: boolean): void {
+    if (this.#place === null || !moved) this.#beganMoved = moved
+    const before = this.#moved
+    this.#moved = moved && !this.#beganMoved
+    if (before || !this.#moved) return
+    this.#parts.moved?.()
+    this.#parts.listeners.missed()
   }
 
   /** Tell the news of `place.xid` and later transactions. Resolves to the ids of those that are not before `until`. */
@@ -249,6 +350,15 @@ export async function forgetForeignNews(connection: Connection): Promise<void> {
   const next = 'pg_snapshot_xmax(pg_current_snapshot())'
   await connection.send(`DELETE FROM changes WHERE xid >= ${next}`, [])
   await connection.send(`UPDATE changes_forgotten SET newest = '0' WHERE newest >= ${next}`, [])
+}
+
+/** The sentence of `unavailable` here. */
+const unreadWords =
+  'Este nodo no puede leer lo que cambió en los otros. Probá de nuevo en unos segundos.'
+
+/** A read that failed by a fault of the server is tried again; any other cause is thrown. */
+function requireFault(cause: unknown): void {
+  if (!(cause instanceof ConnectionLost || cause instanceof StatementFailed)) throw cause
 }
 
 function isLater(one: string, other: string): boolean {

@@ -1,0 +1,195 @@
+/** A node that may have missed something: news that it cannot read, stalls, commits that were given up, a move. */
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import { limits } from '../../src/base/limits.ts'
+import type { Refusal } from '../../src/base/refusal.ts'
+import { Listeners, type Topic } from '../../src/db/news.ts'
+import { Connection } from '../../src/db/postgres/connection.ts'
+import type { PostgresEngine } from '../../src/db/postgres/engine.ts'
+import { NewsLine } from '../../src/db/postgres/news.ts'
+import { openDatabases } from '../support/postgres-databases.ts'
+import { until } from '../support/until.ts'
+import { backendsOf, codeOf, idsIn, openRows, type Rows } from './rows.ts'
+
+const databases = await openDatabases()
+afterAll(() => databases.stop())
+const rows = openRows(databases)
+
+const noted: Topic<string> = { name: 'noted' }
+
+// In a file of its own, so that other tests keep theirs.
+const bounds: {
+  newsSilenceSeconds: number
+  databaseAnswerSeconds: number
+  databaseSettleSeconds: number
+} = limits
+const usual = { ...bounds }
+afterEach(() => void Object.assign(bounds, usual))
+
+function hear(database: Pick<PostgresEngine<Rows>, 'listen'>): string[] {
+  const heard: string[] = []
+  database.listen(noted, {
+    told: (text) => void heard.push(text),
+    missed: () => void heard.push('missed'),
+  })
+  return heard
+}
+
+async function tellFromElsewhere(connection: Connection, text: string): Promise<void> {
+  await connection.send(
+    `INSERT INTO changes (channel, node, topic, body)
+     VALUES ('cuponera_service', gen_random_uuid(), 'noted', $1)`,
+    [JSON.stringify(text)],
+  )
+}
+
+test('a node that cannot read the news of others refuses operations and reads, until it can', async () => {
+  bounds.newsSilenceSeconds = 2
+  const { url, other } = await rows.create()
+  const unread: unknown[] = []
+  const ignored = () => undefined
+  const events = {
+    committed: ignored,
+    failed: ignored,
+    unread: (cause: unknown) => unread.push(cause),
+  }
+  const node = rows.engine(url, { events })
+  const alone = rows.engine(url)
+  await node.follow()
+  const heard = hear(node)
+  const asked = () => [
+    node.transact({ roots: 'none' }, async () => undefined),
+    node.snapshot((tx) => tx.count()),
+    node.buckets.wait([{ name: 'code', burst: 1, perSecond: 1 }]),
+    node.requireNews(),
+  ]
+  await other.send('ALTER TABLE changes RENAME TO hidden', [])
+  await until('it is refused', async () => (await codeOf(node.requireNews())) === 'unavailable')
+  expect(await Promise.all(asked().map(codeOf))).toEqual(Array(4).fill('unavailable'))
+  const refusal = (await node.requireNews().catch((cause: unknown) => cause)) as Refusal
+  expect([refusal.detail.retryAfter, refusal.words]).toEqual([2, expect.stringContaining('otros')])
+  await until('it is told', () => unread.length > 0)
+  // An engine that follows nobody knows nothing that others change.
+  expect(await codeOf(alone.snapshot((tx) => tx.count()))).toBe('answered')
+  await other.send('ALTER TABLE hidden RENAME TO changes', [])
+  await tellFromElsewhere(other, 'meanwhile')
+  expect(await Promise.all(asked().map(codeOf))).toEqual(Array(4).fill('answered'))
+  expect([heard, unread.length]).toEqual([['meanwhile'], 1])
+})
+
+test('after a stall a node reads the news before it answers, and refuses nothing', async () => {
+  bounds.newsSilenceSeconds = 2
+  const { url, other } = await rows.create()
+  const node = rows.engine(url)
+  await node.follow()
+  const heard = hear(node)
+  for (const round of [1, 2]) {
+    await tellFromElsewhere(other, `round ${round}`)
+    // As if the process was stopped; its connection ends meanwhile.
+    const ended = backendsOf(other, `query LIKE '%changes_forgotten%' OR query LIKE 'LISTEN%'`)
+    if (round === 2) {
+      for (const id of await ended) await other.send('SELECT pg_terminate_backend($1::int)', [id])
+    }
+    Bun.sleepSync(2500)
+    expect(await node.snapshot(async () => heard.at(-1))).toBe(`round ${round}`)
+  }
+})
+
+test('without a server a node refuses, and it answers again by itself', async () => {
+  bounds.newsSilenceSeconds = 2
+  const { url } = await rows.create()
+  const node = rows.engine(url)
+  await node.follow()
+  await databases.server.kill()
+  try {
+    await until('it is refused', async () => (await codeOf(node.requireNews())) === 'unavailable')
+  } finally {
+    await databases.server.start()
+  }
+  await until('it answers', async () => (await codeOf(node.requireNews())) === 'answered')
+  expect(await node.snapshot((tx) => tx.count())).toBe(0)
+})
+
+test('a commit that was given up is read anew by its own node when its transaction has ended', async () => {
+  const { url, other } = await rows.create()
+  const listeners = new Listeners()
+  const heard = hear({ listen: (topic, listener) => listeners.listen(topic, listener) })
+  const line = new NewsLine({
+    channel: 'cuponera_service',
+    connect: (onEnd) => Connection.open({ connectionString: url }, 10_000, onEnd),
+    timeline: () => 1,
+    listeners,
+    failed: (cause) => expect(cause).toBeNull(),
+  })
+  await line.follow()
+  const late = await Connection.open({ connectionString: url }, 10_000, () => undefined)
+  await late.send('BEGIN', [])
+  await tellFromElsewhere(late, 'late')
+  line.doubt()
+  const told = async (text: string) => {
+    await tellFromElsewhere(other, text)
+    await until(`${text} is heard`, () => heard.includes(text))
+  }
+  for (const text of ['one', 'two', 'three']) await told(text)
+  await late.send('COMMIT', [])
+  await until('it is read anew', () => heard.includes('missed'))
+  await told('after')
+  await line.close()
+  await late.end()
+  expect(heard.filter((text) => text === 'missed')).toHaveLength(1)
+  expect(heard.indexOf('missed')).toBeGreaterThan(heard.indexOf('three'))
+})
+
+test('an operation without a known end is heard at its own node, once it stands', async () => {
+  Object.assign(bounds, { databaseAnswerSeconds: 1, databaseSettleSeconds: 0 })
+  const { url, other } = await rows.create()
+  await other.send('SET synchronous_commit = local', [])
+  const node = rows.engine(url, { connections: 2 })
+  await node.follow()
+  const heard = hear(node)
+  const standby = async (text: string) => {
+    await other.send(`ALTER SYSTEM SET synchronous_standby_names = '${text}'`, [])
+    await other.send('SELECT pg_reload_conf()', [])
+    await until('the server knows it', async () => {
+      const { rows: found } = await other.send('SHOW synchronous_standby_names', [])
+      return found[0]?.synchronous_standby_names === text
+    })
+  }
+  await standby('nobody')
+  try {
+    const given = node.transact({ roots: 'none' }, async (tx) => {
+      await tx.insert(1)
+      tx.tell(noted, 'told')
+    })
+    expect(await codeOf(given)).toBe('unavailable')
+    expect([await idsIn(other), heard]).toEqual([[], []])
+  } finally {
+    await standby('')
+  }
+  await until('it is read anew', () => heard.includes('missed'))
+  expect([await idsIn(other), heard]).toEqual([[1], ['missed']])
+})
+
+test('a node that comes back after the service was moved away says so, also to reads', async () => {
+  const { url, other } = await rows.create()
+  const moved: string[] = []
+  const ignored = () => undefined
+  const events = { committed: ignored, failed: ignored, moved: () => moved.push('moved') }
+  const node = rows.engine(url, { events })
+  await node.follow()
+  const heard = hear(node)
+  await other.send(
+    `INSERT INTO facts (name, value) VALUES ('moved', '7'), ('moved-to', 'file')`,
+    [],
+  )
+  const read = () => codeOf(node.snapshot((tx) => tx.count()))
+  await until('it is refused', async () => (await read()) === 'moved')
+  expect(await codeOf(node.requireNews())).toBe('moved')
+  // Live streams end, so that their clients ask elsewhere.
+  expect([heard, moved]).toEqual([['missed'], ['moved']])
+  // A start on that database shows that it was moved, and can open it again.
+  const started = rows.engine(url)
+  await started.follow()
+  expect(await codeOf(started.snapshot((tx) => tx.count()))).toBe('answered')
+  await other.send(`DELETE FROM facts WHERE name LIKE 'moved%'`, [])
+  await until('it goes on', async () => (await read()) === 'answered')
+})
