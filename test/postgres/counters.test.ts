@@ -90,5 +90,13 @@ test('a bucket of tokens in a row gives out its burst once, refills, and is forg
   expect(await left()).toEqual([11, 89])
   await first.send(`UPDATE guesses SET at = at - interval '12000001 seconds' WHERE burst = 12`, [])
   expect([await forgetGuesses(first, 10), await left()]).toEqual([1, [89]])
+  // A name may have any character.
+  for (const name of ['a\0b', 'a\ud800', '\udc00', '\uFFFF', '"\\']) {
+    const strange = [{ name, burst: 1, perSecond: 1e-6 }]
+    expect([await one.take(strange), (await one.take(strange)) > 1e5]).toEqual([0, true])
+    await one.give(strange)
+    expect([await one.wait(strange), await one.take(strange)]).toEqual([0, 0])
+    await first.send('DELETE FROM guesses', [])
+  }
   await Promise.all(connections.map((connection) => connection.end()))
 })

@@ -7,6 +7,7 @@ process.env.TEST_POSTGRES = databases.server.url('postgres')
 try {
   await import('../http/definitions.test.ts')
   await import('../http/vouchers.test.ts')
+  await import('../http/strange-texts.test.ts')
 } finally {
   delete process.env.TEST_POSTGRES
 }
