@@ -2,6 +2,7 @@ import { version } from '../../package.json'
 import { type Config, environment, flagOf, readConfig } from '../app/config.ts'
 import { settings } from '../app/settings.ts'
 import { OperatorError } from '../base/operator-error.ts'
+import { diskErrorFrom } from '../db/disk-error.ts'
 import { type Arguments, parseArguments } from './arguments.ts'
 import { backup } from './backup.ts'
 import { simulateActivation, simulateCard, simulatePayment, simulateTap } from './card-sim.ts'
@@ -293,10 +294,11 @@ export async function run(argv: readonly string[]): Promise<number> {
   try {
     return await dispatch(parseArguments(argv, switches))
   } catch (cause) {
+    const error = cause instanceof OperatorError ? cause : diskErrorFrom(cause)
     // A fault keeps its trace.
-    if (!(cause instanceof OperatorError)) throw cause
-    for (const line of cause.message.split('\n')) console.error(`cuponera: ${line}`)
-    return cause.exitCode
+    if (error === null) throw cause
+    for (const line of error.message.split('\n')) console.error(`cuponera: ${line}`)
+    return error.exitCode
   }
 }
 

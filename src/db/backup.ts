@@ -66,8 +66,10 @@ export async function writeBackup(job: BackupJob): Promise<BackupReport> {
 
 /** Remove the partial copy of an interrupted backup. */
 export function removePartial(partial: string): void {
-  for (const suffix of ['', '-journal', '-wal', '-shm', '-relay']) {
-    rmSync(`${partial}${suffix}`, { force: true })
+  for (const file of [partial, `${partial}-relay`]) {
+    for (const suffix of ['', '-journal', '-wal', '-shm']) {
+      rmSync(`${file}${suffix}`, { force: true })
+    }
   }
 }
 

@@ -95,7 +95,7 @@ async function checkCopy(path: string, file: string, settle: Settle): Promise<Ca
 
 /** Remove a copy that `prepareRestore` made. */
 export function discard(path: string): void {
-  for (const suffix of ['', '-wal', '-shm']) {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) {
     rmSync(`${path}${suffix}`, { force: true })
     rmSync(`${relayOf(path)}${suffix}`, { force: true })
   }

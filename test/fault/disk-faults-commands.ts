@@ -1,0 +1,144 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createPopulated, runCommand } from '../support/cli.ts'
+import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
+import { newDirectory, startServer } from '../support/server.ts'
+import { checkInvariants } from '../support/workload.ts'
+import { Device } from './disk-device.ts'
+import {
+  atEach,
+  countFault,
+  countOutcome,
+  type DiskReport,
+  findUnclear,
+  newReport,
+} from './disk-faults-report.ts'
+
+/** A backup, a restore, and a backup beside a running service, with a fault at each n-th call. */
+export async function failCommands(every: number): Promise<DiskReport> {
+  const report = newReport()
+  const { dataDir } = await createPopulated()
+  await failBackups(every, dataDir, report)
+  await failRestores(every, dataDir, report)
+  await failBackupsBeside(every, dataDir, report)
+  return report
+}
+
+/** A directory with a copy of the data directory in it, and room for other files on the same disk. */
+function makePlace(sound: string) {
+  const root = newDirectory()
+  const [dataDir, out] = [join(root, 'data'), join(root, 'out')]
+  cpSync(sound, dataDir, { recursive: true })
+  mkdirSync(out)
+  return { root, dataDir, out, target: join(out, 'copy.db') }
+}
+
+async function failBackups(every: number, sound: string, report: DiskReport): Promise<void> {
+  const device = new Device(sound)
+  await atEach(device, every, async (fault, kind) => {
+    const { root, dataDir, out, target } = makePlace(sound)
+    device.arm(fault)
+    device.below(root)
+    const run = await runCommand(['backup', target], { dataDir, env: device.env })
+    device.disarm()
+    if (device.failed > 0) countFault(report, device.told)
+    judge(report, `a backup, ${kind}`, run, [
+      ...judgeCopy(run.code, out, target, sound),
+      ...differences(dataDir, [sound]),
+    ])
+  })
+}
+
+/** One service for all: it goes on while a backup of it meets a full disk. */
+async function failBackupsBeside(every: number, sound: string, report: DiskReport) {
+  const { root, dataDir } = makePlace(sound)
+  const device = new Device(root)
+  const env = { RATE_LIMIT: 'off', DISK_FLOOR: '0', ...device.env }
+  const server = await startServer({ dataDir, env })
+  const token = await openSession(server.url, newSigner())
+  const couponId = await createDefinition(server.url, token)
+  let runs = 0
+  await atEach(device, every, async (fault, kind) => {
+    const out = join(root, `out-${runs++}`)
+    mkdirSync(out)
+    const target = join(out, 'copy.db')
+    device.arm(fault, '/copy.db')
+    const run = await runCommand(['backup', target], { dataDir })
+    const { nonce } = await mintOne(server.url, token, couponId)
+    device.disarm()
+    if (device.failed > 0) countFault(report, device.told)
+    const preview = await call(server.url, '/api/coupons/preview', { body: { nonce } })
+    judge(report, `a backup beside the service, ${kind}`, run, [
+      ...judgeCopy(run.code, out, target, null),
+      ...(preview.json.status === 'minted' ? [] : ['the service did not go on']),
+    ])
+  })
+  if ((await server.stop()) !== 0) report.problems.push('the service did not end well')
+}
+
+async function failRestores(every: number, sound: string, report: DiskReport): Promise<void> {
+  const backup = join(newDirectory(), 'backup.db')
+  await runCommand(['backup', backup], { dataDir: sound })
+  const later = makePlace(sound).dataDir
+  const server = await startServer({ dataDir: later })
+  const token = await openSession(server.url, newSigner())
+  await mintOne(server.url, token, await createDefinition(server.url, token))
+  await server.stop()
+  const device = new Device(sound)
+  await atEach(device, every, async (fault, kind) => {
+    const { root, dataDir } = makePlace(later)
+    device.arm(fault)
+    device.below(root)
+    const run = await runCommand(['restore', backup, '--force'], { dataDir, env: device.env })
+    device.disarm()
+    if (device.failed > 0) countFault(report, device.told)
+    const states = run.code === 0 ? [sound] : [sound, later]
+    judge(report, `a restore, ${kind}`, run, [
+      ...differences(dataDir, states),
+      ...readdirSync(dataDir).filter((name) => name.includes('.restoring-')),
+    ])
+    if (device.failed === 0) return
+    const next = await startServer({ dataDir })
+    if ((await next.stop()) !== 0) report.problems.push(`${kind}: the start after a restore`)
+  })
+}
+
+/** A backup is whole, or there is none. Nothing else is left. After its name was given only the sync of names fails. */
+function judgeCopy(code: number, out: string, target: string, sound: string | null): string[] {
+  const left = readdirSync(out).filter((name) => name !== 'copy.db')
+  if (left.length > 0) return [`${left} is left`]
+  if (!existsSync(target)) return code === 0 ? ['there is none'] : []
+  const whole = checkInvariants(target)
+  return sound === null ? whole : [...whole, ...differences(out, [sound], 'copy.db')]
+}
+
+function judge(
+  report: DiskReport,
+  name: string,
+  { code, stderr }: { code: number; stderr: string },
+  problems: string[],
+): void {
+  countOutcome(report, code === 0 ? 'done' : 'refused')
+  const unclear = code === 0 ? [] : findUnclear(stderr)
+  const all = code > 1 ? [`ended with ${code}`, ...unclear] : unclear
+  report.problems.push(...[...all, ...problems].map((problem) => `${name}: ${problem}`))
+}
+
+/** The reasons why a database is in none of these states, or is not whole. */
+function differences(dataDir: string, states: string[], file = 'cuponera.db'): string[] {
+  const path = join(dataDir, file)
+  const found = phasesOf(path)
+  const known = states.some((state) => phasesOf(join(state, 'cuponera.db')) === found)
+  return [...(known ? [] : [`the vouchers are ${found}`]), ...checkInvariants(path)]
+}
+
+function phasesOf(path: string): string {
+  const file = new Sqlite(path)
+  try {
+    const sql = 'SELECT phase, count(*) AS count FROM vouchers GROUP BY phase ORDER BY phase'
+    return JSON.stringify(file.query(sql).all())
+  } finally {
+    file.close()
+  }
+}

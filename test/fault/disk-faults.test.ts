@@ -1,0 +1,37 @@
+/** A short run of `npm run disk-faults`: each workload with faults at some of its calls. */
+import { afterAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { testOfFile } from '../support/database.ts'
+import { cleanUp } from '../support/server.ts'
+import { whyNoDevice } from './disk-device.ts'
+import { workloads } from './disk-faults.ts'
+
+afterAll(cleanUp)
+
+const unable = whyNoDevice()
+
+/** Step between the calls that fail, and the least number of faults: a workload that meets none proves nothing. */
+const runs: [name: string, every: number, least: number][] = [
+  ['service', 7, 20],
+  ['checkpoint', 60, 5],
+  ['start', 90, 3],
+  ['stop', 6, 1],
+  ['command', 190, 4],
+]
+
+testOfFile.each(runs)(
+  'a disk that fails during a %s contradicts no answer, and the operator gets a line',
+  async (name, every, least) => {
+    if (unable !== null) return console.log(`no faults of a disk: ${unable}`)
+    const report = await workloads[name]?.(every)
+    expect(report?.problems).toEqual([])
+    expect(report?.faults).toBeGreaterThanOrEqual(least)
+  },
+)
+
+test('the command says that a compiler is missing, and fails', async () => {
+  const program = join(import.meta.dir, 'disk-faults.ts')
+  const child = Bun.spawn([process.execPath, program], { env: { PATH: '/nonexistent' } })
+  expect(await new Response(child.stdout).text()).toMatch(/no C compiler|only on Linux/)
+  expect(await child.exited).toBe(2)
+})

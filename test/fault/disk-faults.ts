@@ -1,0 +1,46 @@
+/**
+ * `npm run disk-faults -- [--every N] [--only service,checkpoint,start,stop,command]`: the disk fails (EIO, ENOSPC) at
+ * the n-th write or sync of a recorded workload, for every n, once or from there on. `--every N`: for each N-th n, with one
+ * kind of fault after the other.
+ */
+import { parseArgs } from 'node:util'
+import { cleanUp } from '../support/server.ts'
+import { whyNoDevice } from './disk-device.ts'
+import { failCommands } from './disk-faults-commands.ts'
+import { failStarts, failStops } from './disk-faults-process.ts'
+import { type DiskReport, showReport } from './disk-faults-report.ts'
+import { failCheckpoints, failService } from './disk-faults-service.ts'
+
+/** The workloads by name. Each takes the step between the numbers of the calls that fail. */
+export const workloads: Record<string, (every: number) => Promise<DiskReport>> = {
+  service: failService,
+  checkpoint: failCheckpoints,
+  start: failStarts,
+  stop: failStops,
+  command: failCommands,
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      every: { type: 'string', default: '1' },
+      only: { type: 'string', default: Object.keys(workloads).join(',') },
+    },
+  })
+  const reason = whyNoDevice()
+  if (reason !== null) {
+    console.log(reason)
+    process.exit(2)
+  }
+  let problems = 0
+  for (const name of values.only.split(',')) {
+    const report = await workloads[name]?.(Number(values.every))
+    if (!report) throw new Error(`no workload is called ${name}`)
+    console.log(`${name}: ${showReport(report)}`)
+    for (const problem of report.problems) console.log(`PROBLEM ${problem}`)
+    problems += report.problems.length
+  }
+  await cleanUp()
+  console.log(`${problems} problems`)
+  process.exit(problems === 0 ? 0 : 1)
+}
