@@ -21,6 +21,8 @@ export type SqliteOptions<Tx> = {
   /** Build the stores of a connection. Called again for each connection that the engine opens. */
   stores: (sql: Sql) => Tx
   events?: EngineEvents
+  /** Opens a connection to the path. A simulation has disks of its own. */
+  connect?: (path: string) => Sqlite
 }
 
 /** The oldest SQLite without known WAL corruption bugs that concern us. */
@@ -60,6 +62,7 @@ class StalledOperation extends Error {}
  */
 export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   readonly #options: SqliteOptions<Tx>
+  readonly #connect: (path: string) => Sqlite
   #writer: Writer<Tx> | null = null
   readonly #reader: { connection: Sqlite; tx: Tx; begin: Statement; end: Statement }
   #readers = 0
@@ -80,8 +83,9 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
 
   constructor(options: SqliteOptions<Tx>) {
     this.#options = options
+    this.#connect = options.connect ?? openConnection
     requireVersion()
-    const connection = openConnection(options.path)
+    const connection = this.#connect(options.path)
     migrate(connection, options.schema)
     const state = connection
       .query<{ clean: number; newest_write: number }, []>(
@@ -92,7 +96,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.#newestWrite = this.#newestStored = state?.newest_write ?? 0
     connection.run('UPDATE state SET clean = 0 WHERE id = 1')
     this.#writer = createWriter(connection, options.stores, this.#listeners)
-    const reader = openConnection(options.path)
+    const reader = this.#connect(options.path)
     reader.run('PRAGMA query_only = ON')
     this.#reader = {
       connection: reader,
@@ -177,7 +181,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     while (this.#flushing) await new Promise((resolve) => setImmediate(resolve))
     this.#reader.connection.close()
     try {
-      this.#settleFile(this.#writer?.connection ?? openConnection(this.#options.path))
+      this.#settleFile(this.#writer?.connection ?? this.#connect(this.#options.path))
     } catch (cause) {
       // The disk is full or broken. Answered writes are in the WAL, and the next start checks the file.
       if (!isSqliteFailure(cause)) throw cause
@@ -288,7 +292,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
 
   #reopen(): Writer<Tx> {
     const { path, stores } = this.#options
-    return createWriter(openConnection(path), stores, this.#listeners)
+    return createWriter(this.#connect(path), stores, this.#listeners)
   }
 }
 

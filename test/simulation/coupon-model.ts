@@ -1,0 +1,267 @@
+/** The coupons of a service as plain maps: what each operation must answer, and what must be on the disk. */
+import { Refusal } from '../../src/base/refusal.ts'
+import { handleOf, handleText } from '../../src/coupons/nonce.ts'
+import type { Outcome } from './process.ts'
+
+/** Something is not as the model says. */
+export class Mismatch extends Error {}
+
+export type ModelDefinition = {
+  id: string
+  owner: string
+  name: string
+  maxUses: number | null
+  expiresAt: number | null
+  archived: boolean
+  issued: number
+  claimed: number
+  voided: number
+}
+
+export type ModelVoucher = {
+  nonce: string
+  handle: string
+  definition: ModelDefinition
+  /** The nonce of the first voucher of its chain. */
+  root: string
+  name: string
+  expiresAt: number | null
+  phase: 'minted' | 'claimed' | 'refreshed' | 'voided'
+  endedAt: number | null
+  /** The key that burned it, and the answer that it earned. */
+  burned: { key: string; body: string } | null
+}
+
+/** A JSON object of an answer. */
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into, whatever they are
+export type Json = any
+
+/** A request as a client repeats it, with a signature or a key where it has one. */
+export type Asked = { scope: string; request: string; key: string | null; signature: string | null }
+
+export class CouponModel {
+  readonly definitions: ModelDefinition[] = []
+  readonly vouchers: ModelVoucher[] = []
+  readonly #byNonce = new Map<string, ModelVoucher>()
+  readonly #answers = new Map<string, { request: string; body: string }>()
+  readonly #signatures = new Set<string>()
+
+  /** Spend the signature of a request and look for its kept answer. True when the outcome is settled by that. */
+  #settled({ scope, key, request, signature }: Asked, outcome: Outcome): boolean {
+    if (signature !== null) {
+      if (this.#signatures.has(signature)) return refused(outcome, 'auth-replay')
+      this.#signatures.add(signature)
+    }
+    const kept = key === null ? undefined : this.#answers.get(`${scope} ${key}`)
+    if (!kept) return false
+    if (kept.request !== request) return refused(outcome, 'idempotency-key-reused')
+    same('the kept answer', (answerOf(outcome) as Json).body, kept.body)
+    return true
+  }
+
+  #keep({ scope, key, request }: Asked, body: string): void {
+    if (key !== null) this.#answers.set(`${scope} ${key}`, { request, body })
+  }
+
+  define(
+    asked: Asked,
+    wanted: Pick<ModelDefinition, 'owner' | 'name' | 'maxUses' | 'expiresAt'>,
+    outcome: Outcome,
+    now: number,
+  ): void {
+    if (this.#settled(asked, outcome)) return
+    if (expired(wanted, now)) return void refused(outcome, 'expiry-past')
+    const { body } = answerOf(outcome) as Json
+    const { coupon } = JSON.parse(body)
+    if (this.definitions.some(({ id }) => id === coupon.id)) throw new Mismatch('an id twice')
+    same(
+      'the definition',
+      [coupon.name, coupon.maxUses, coupon.minted],
+      [wanted.name, wanted.maxUses, 0],
+    )
+    const counters = { issued: 0, claimed: 0, voided: 0 }
+    this.definitions.push({ ...wanted, ...counters, id: coupon.id, archived: false })
+    this.#keep(asked, body)
+  }
+
+  edit(
+    asked: Asked,
+    {
+      definition,
+      owner,
+      changes,
+    }: { definition: ModelDefinition; owner: string; changes: Partial<ModelDefinition> },
+    outcome: Outcome,
+  ): void {
+    if (this.#settled(asked, outcome)) return
+    if (definition.owner !== owner) return void refused(outcome, 'coupon-unknown')
+    const { coupon } = answerOf(outcome) as Json
+    Object.assign(definition, changes)
+    const { name, maxUses, issued, voided } = definition
+    same('the edit', [coupon.name, coupon.maxUses, coupon.minted], [name, maxUses, issued - voided])
+  }
+
+  mint(
+    asked: Asked,
+    { definition, by, count }: { definition: ModelDefinition; by: string; count: number | null },
+    outcome: Outcome,
+    now: number,
+  ): void {
+    if (this.#settled(asked, outcome)) return
+    if (definition.owner !== by) return void refused(outcome, 'mint-not-allowed')
+    if (definition.archived) return void refused(outcome, 'coupon-archived')
+    if (expired(definition, now)) return void refused(outcome, 'coupon-expired')
+    const { issued, voided, maxUses } = definition
+    const left = maxUses === null ? Number.POSITIVE_INFINITY : maxUses - (issued - voided)
+    if ((count ?? 1) > left) return void refused(outcome, 'coupon-exhausted')
+    const { body } = answerOf(outcome) as Json
+    const answer = JSON.parse(body)
+    const minted: Json[] = count === null ? [answer] : answer.vouchers
+    same('the number of vouchers', minted.length, count ?? 1)
+    definition.issued += minted.length
+    for (const one of minted) {
+      const { name, expiresAt } = definition
+      this.#issue(definition, one, { root: one.nonce, name, expiresAt })
+    }
+    this.#keep(asked, body)
+  }
+
+  #issue(
+    definition: ModelDefinition,
+    { nonce, voucher, ...answer }: Json,
+    { root, name, expiresAt }: Pick<ModelVoucher, 'root' | 'name' | 'expiresAt'>,
+  ): void {
+    if (this.#byNonce.has(nonce)) throw new Mismatch('a nonce twice')
+    same(
+      'the terms',
+      [answer.couponId, answer.name, answer.expiresAt],
+      [definition.id, name, expiresAt],
+    )
+    same('the event', JSON.parse(voucher.content).nonce, nonce)
+    const handle = handleText(handleOf(nonce))
+    const fresh = { phase: 'minted', endedAt: null, burned: null } as const
+    const issued = { ...fresh, nonce, handle, definition, root, name, expiresAt }
+    this.#byNonce.set(nonce, issued)
+    this.vouchers.push(issued)
+  }
+
+  refresh(voucher: ModelVoucher, key: string, outcome: Outcome, now: number): void {
+    const { burned } = voucher
+    if (burned) {
+      if (burned.key !== key) return void refused(outcome, 'voucher-refreshed')
+      const { replayed, body } = answerOf(outcome) as Json
+      same('the repeated refresh', [replayed, body], [true, burned.body])
+      return
+    }
+    const code = whyNotLive(voucher, now, 'voucher-refreshed')
+    if (code !== null) return void refused(outcome, code)
+    const { replayed, body } = answerOf(outcome) as Json
+    same('a first refresh', replayed, false)
+    Object.assign(voucher, { phase: 'refreshed', endedAt: now, burned: { key, body } })
+    this.#issue(voucher.definition, JSON.parse(body), voucher)
+  }
+
+  claim(asked: Asked, voucher: ModelVoucher, outcome: Outcome, now: number): void {
+    if (this.#settled(asked, outcome)) return
+    const again = voucher.phase === 'claimed'
+    const code = again ? null : whyNotLive(voucher, now, 'voucher-moved')
+    if (code !== null) return void refused(outcome, code)
+    if (!again) {
+      Object.assign(voucher, { phase: 'claimed', endedAt: now })
+      voucher.definition.claimed++
+    }
+    const { body } = answerOf(outcome) as Json
+    const answer = JSON.parse(body)
+    const wanted = [again ? 'claimed' : 'success', voucher.endedAt, voucher.endedAt]
+    same('the claim', [answer.status, answer.claimedAt, answer.voucher.created_at], wanted)
+    if (!again) this.#keep(asked, body)
+  }
+
+  void(
+    asked: Asked,
+    { voucher, owner, chain }: { voucher: ModelVoucher; owner: string; chain: boolean },
+    outcome: Outcome,
+    now: number,
+  ): void {
+    if (this.#settled(asked, outcome)) return
+    const { definition } = voucher
+    if (definition.owner !== owner) return void refused(outcome, 'coupon-unknown')
+    const target = chain ? this.endOf(voucher) : voucher
+    if (target.phase !== 'minted') return void refused(outcome, `voucher-${target.phase}`)
+    const { mint } = answerOf(outcome) as Json
+    same('the voided voucher', mint.handle, target.handle)
+    Object.assign(target, { phase: 'voided', endedAt: now })
+    definition.voided++
+  }
+
+  voidAll(
+    asked: Asked,
+    { definition, owner }: { definition: ModelDefinition; owner: string },
+    outcome: Outcome,
+    now: number,
+  ): void {
+    if (this.#settled(asked, outcome)) return
+    if (definition.owner !== owner) return void refused(outcome, 'coupon-unknown')
+    const open = this.vouchers.filter(
+      (one) => one.definition === definition && one.phase === 'minted',
+    )
+    same('the number of voided ones', (answerOf(outcome) as Json).voided, open.length)
+    for (const voucher of open) Object.assign(voucher, { phase: 'voided', endedAt: now })
+    definition.voided += open.length
+  }
+
+  preview(voucher: ModelVoucher, outcome: Outcome, now: number): void {
+    const { status, claimedAt, name } = answerOf(outcome) as Json
+    const phase = voucher.phase === 'minted' && expired(voucher, now) ? 'expired' : voucher.phase
+    const claimed = phase === 'claimed' ? voucher.endedAt : null
+    same('the preview', [status, claimedAt, name], [phase, claimed, voucher.name])
+  }
+
+  /** The voucher at the end of a chain: there is one. */
+  endOf({ root }: ModelVoucher): ModelVoucher {
+    const ends = this.vouchers.filter((one) => one.root === root && one.phase !== 'refreshed')
+    if (ends.length !== 1) throw new Mismatch(`a chain has ${ends.length} ends`)
+    return ends[0] as ModelVoucher
+  }
+
+  find(nonce: string): ModelVoucher | undefined {
+    return this.#byNonce.get(nonce)
+  }
+}
+
+function expired({ expiresAt }: { expiresAt: number | null }, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now
+}
+
+function whyNotLive(voucher: ModelVoucher, now: number, refreshed: string): string | null {
+  const { phase } = voucher
+  if (phase === 'minted') return expired(voucher, now) ? 'voucher-expired' : null
+  if (phase === 'refreshed') return refreshed
+  return phase === 'voided' ? 'voucher-cancelled' : `voucher-${phase}`
+}
+
+export function answerOf(outcome: Outcome): unknown {
+  if ('value' in outcome) return outcome.value
+  throw new Mismatch(`it was refused, but must not be: ${nameOf(outcome.refused)}`)
+}
+
+/** Check that an outcome is the refusal of that code. Always true. */
+export function refused(outcome: Outcome, code: string): true {
+  if ('value' in outcome) {
+    throw new Mismatch(
+      `it must be refused as ${code}, but answered ${JSON.stringify(outcome.value)}`,
+    )
+  }
+  const found = nameOf(outcome.refused)
+  if (found !== code) throw new Mismatch(`it must be refused as ${code}, but was as ${found}`)
+  return true
+}
+
+function nameOf(cause: unknown): string {
+  return cause instanceof Refusal ? cause.code : String(cause)
+}
+
+export function same(name: string, found: unknown, wanted: unknown): void {
+  if (Bun.deepEquals(found, wanted)) return
+  throw new Mismatch(`${name}: ${JSON.stringify(found)}, but must be ${JSON.stringify(wanted)}`)
+}
