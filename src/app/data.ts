@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
+import { chmodSync, readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { version } from '../../package.json'
 import { systemClock } from '../base/clock.ts'
+import { makeDirectory } from '../base/durable.ts'
 import type { Log } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import type { OpenDatabase } from '../db/database.ts'
@@ -24,10 +25,10 @@ export function openDataDir(dataDir: string): void {
   // Files of this process are for its user alone, whatever the umask of the shell.
   process.umask(0o077)
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeDirectory(dataDir)
     const there = readdirSync(dataDir)
     // The directory may belong to another program, so its mode is not changed.
-    if (there.length > 0 && !there.some((name) => ours.includes(name))) {
+    if (there.length > 0 && !there.some(isOurs)) {
       throw new OperatorError(`${dataDir} is not empty and not a data directory: name another one`)
     }
     chmodSync(dataDir, 0o700)
@@ -49,6 +50,11 @@ export function lockDataDir(dataDir: string): Lock {
 
 /** The names that a data directory may begin with. A volume has a `lost+found` of its own. */
 const ours = ['lock', 'keys', 'tls', 'cuponera.db', 'relay.db', 'control.sock', 'lost+found']
+
+/** True also for the journal of a database: a power cut in the first start may leave nothing else. */
+function isOurs(name: string): boolean {
+  return ours.some((own) => name === own || name.startsWith(`${own}-`))
+}
 
 /** Turn a failure of a file or the disk into a line for the operator. Other causes stay as they are. */
 export function startErrorFrom(cause: unknown, failed: string): unknown {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hexOf } from '../base/bytes.ts'
-import { ownLikeDirectory, writeDurably } from '../base/durable.ts'
+import { makeDirectory, ownLikeDirectory, writeDurably } from '../base/durable.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { mac } from '../crypto/seal.ts'
 import { nsecOf, parseSecret } from '../nostr/keys.ts'
@@ -157,7 +157,7 @@ export function fingerprintOf(key: Uint8Array): string {
 /** Write a key to its file (0600). It is on disk when this returns. */
 export function writeKey(dataDir: string, key: keyof Keyring, text: string): void {
   const directory = join(dataDir, 'keys')
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory)
   ownLikeDirectory(directory)
   writeDurably(keyPath(dataDir, key), `${text}\n`)
 }

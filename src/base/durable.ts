@@ -1,5 +1,14 @@
-import { chownSync, closeSync, fsyncSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
+import {
+  chownSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
 
 /** Wait until the content of a file is on disk (fsync). */
 export function syncFile(path: string): void {
@@ -15,6 +24,17 @@ export function syncDirectory(path: string): void {
   const directory = openSync(path, 'r')
   fsyncSync(directory)
   closeSync(directory)
+}
+
+/** Make a directory (0700) durably, with those above it that are missing. */
+export function makeDirectory(path: string): void {
+  const first = mkdirSync(path, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  // Without it, a power loss may take a new directory with all that was synced in it.
+  for (let made = resolve(path); ; made = dirname(made)) {
+    syncDirectory(dirname(made))
+    if (made === resolve(first)) return
+  }
 }
 
 /** Replace a file (0600) atomically and durably. After a crash the old or the new content is there, never a part. */

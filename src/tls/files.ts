@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { ownLikeDirectory, writeDurably } from '../base/durable.ts'
+import { makeDirectory, ownLikeDirectory, writeDurably } from '../base/durable.ts'
 import { limits } from '../base/limits.ts'
 import { machineName, readInterfaces } from '../base/machine.ts'
 import { parseAddress, unspecifiedAddress } from '../base/network.ts'
@@ -84,7 +84,7 @@ export async function renewOwnCertificate(
   // Imported here, because loading the library takes 25 ms, which most starts do not need.
   const { createAuthority, issueCertificate } = await import('./certificate.ts')
   const directory = join(dataDir, 'tls')
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory)
   ownLikeDirectory(directory)
   // The validity begins earlier, because clocks of phones may be behind.
   const from = now - limits.certificateBeforeSeconds
