@@ -1,0 +1,108 @@
+/**
+ * Records the built program under load, and starts it on states of the disk that a power cut may leave:
+ * `npm run power-cut -- 10000 --seed 1`. The first number is that of the states; one of twenty is judged on the program
+ * itself, the others are opened in this process. It builds the program first, and needs strace.
+ */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { chooseSeed, Random } from '../../fuzz/random.ts'
+import { cleanUp } from '../../support/server.ts'
+import { whyNotTraceable } from '../trace-sync.ts'
+import type { CutsReport } from './cuts.ts'
+import { judgeLife, type RoundReport, weakProgram } from './rounds.ts'
+
+/** States of one recording. More recordings differ more than more states of one. */
+const statesPerLife = 1000
+const root = join(import.meta.dir, '../../..')
+
+const reason = await whyNotTraceable()
+if (reason !== null) {
+  console.log(reason)
+  process.exit(2)
+}
+const { values, positionals } = parseArgs({
+  options: { seed: { type: 'string' } },
+  allowPositionals: true,
+})
+const count = Number(positionals[0] ?? 1000)
+const seed = values.seed === undefined ? chooseSeed() : Number(values.seed)
+const built = Bun.spawnSync([process.execPath, join(root, '.tools/build.ts')])
+if (!built.success) throw new Error(built.stderr.toString())
+const command = [join(root, 'dist/cuponera')]
+const keep = join(tmpdir(), `cuponera-power-cut-${seed}`)
+const began = performance.now()
+const random = new Random(seed)
+console.log(`${count} states, seed ${seed}`)
+
+const reports: RoundReport[] = []
+for (let done = 0; done < count; done += statesPerLife) {
+  const states = Math.min(statesPerLife, count - done)
+  const started = Math.ceil(states / 20)
+  const life = { seed: random.below(2 ** 31), command, steps: 60, lanes: 4 }
+  const round = { opened: states - started, started, lied: Math.ceil(states / 25), keep }
+  const report = await judgeLife(life, round)
+  reports.push(report)
+  for (const problem of [...report.opened.problems, ...report.started.problems])
+    console.log(problem)
+  show(`life ${reports.length}`, [report.opened, report.started])
+}
+const weak = weakProgram()
+const life = { seed: random.below(2 ** 31), command: weak.command, steps: 60, lanes: 4 }
+const normal = await judgeLife(life, { opened: Math.ceil(count / 100), started: 0, lied: 0 })
+weak.remove()
+await cleanUp()
+
+const judged = [
+  show(
+    'opened in one process',
+    reports.map(({ opened }) => opened),
+  ),
+  show(
+    'started by the program',
+    reports.map(({ started }) => started),
+  ),
+]
+const controls = [
+  show(
+    'control: all syncs ignored',
+    reports.flatMap(({ lied }) => lied['all syncs'] ?? []),
+  ),
+  show(
+    'control: syncs of files ignored',
+    reports.flatMap(({ lied }) => lied['syncs of files'] ?? []),
+  ),
+  show(
+    'control: syncs of directories ignored',
+    reports.flatMap(({ lied }) => lied['syncs of directories'] ?? []),
+  ),
+  show('control: synchronous = NORMAL', [normal.opened]),
+]
+const answers = reports
+  .flatMap(({ recording }) => recording.events)
+  .filter(({ kind }) => kind === 'left').length
+const seconds = Math.round((performance.now() - began) / 1000)
+console.log(`${answers} answers in ${reports.length} recordings, ${seconds} s, seed ${seed}`)
+const lost = judged.some((number) => number > 0)
+if (lost) console.log(`the first state with a problem is kept as ${keep}`)
+const blind = controls.some((number) => number === 0)
+if (blind) console.log('a control lost nothing: the check sees too little')
+process.exit(lost || blind ? 1 : 0)
+
+/** Print the sums of some reports. The number of states with a problem. */
+function show(name: string, parts: readonly CutsReport[]): number {
+  const programs = new Map<string, number>()
+  let backups = 0
+  let lost = 0
+  for (const part of parts) {
+    for (const [program, states] of Object.entries(part.states)) {
+      programs.set(program, (programs.get(program) ?? 0) + states)
+    }
+    backups += part.backups
+    lost += part.lost
+  }
+  const all = [...programs.values()].reduce((sum, states) => sum + states, 0)
+  const where = [...programs].map(([program, states]) => `${program} ${states}`).join(', ')
+  console.log(`${name}: ${all} states (${where}), ${backups} backups restored, ${lost} lost`)
+  return lost
+}

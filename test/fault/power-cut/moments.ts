@@ -1,0 +1,135 @@
+import type { Random } from '../../fuzz/random.ts'
+import { Disk, type Lie } from './disk.ts'
+import type { Lane, Life } from './life.ts'
+
+/** The numbers of steps of each lane that a database may hold: `most` counts one that was not answered yet. */
+export type World = Map<Lane, { least: number; most: number }>
+
+/** The knowledge of all clients at the moment of a cut. */
+export type Known = {
+  /** The recorded events before it. */
+  at: number
+  /** The program that ran. */
+  program: string
+  /** Each database must be as in one of these worlds. */
+  coupons: World[]
+  relay: World[]
+  /** The worlds of which one is in the file of the backup. */
+  backups: World[]
+  backupMayBeMissing: boolean
+  /** The key files are those of the recording. */
+  answered: boolean
+  /** The database may say that it was closed properly. */
+  mayBeClean: boolean
+}
+
+/** Plays a recording on a disk, and writes down what was answered up to each moment. */
+export class Moments {
+  readonly #life: Life
+  readonly #disk: Disk
+  readonly #lie: Lie
+  readonly #lanes: Lane[]
+  readonly #laneOf = new Map<string, Lane>()
+  readonly #lastAnswers = new Set<number>()
+  readonly #told = new Map<Lane, number>()
+  #at = 0
+  #program = ''
+  #answered = false
+  #mayBeClean = true
+  #backups: World[] = []
+  #backupBegan: World = new Map()
+  #backupMayBeMissing = true
+  #restored = false
+
+  constructor(life: Life, lie: Lie = 'none') {
+    this.#life = life
+    this.#lie = lie
+    this.#disk = new Disk(life.recording)
+    this.#lanes = [...life.lanes.before, ...life.lanes.after]
+    for (const lane of this.#lanes) for (const { id } of lane.steps) this.#laneOf.set(id, lane)
+    let last = -1
+    for (const [at, { kind }] of life.recording.events.entries()) {
+      if (kind === 'begun' && last >= 0) this.#lastAnswers.add(last)
+      if (kind === 'left') last = at
+    }
+    this.#lastAnswers.add(last)
+  }
+
+  /** Go on to a moment, and write one of the states in which a power cut may leave the disk there. */
+  cut(at: number, directory: string, random: Random): Known {
+    for (; this.#at < at; this.#at++) this.#follow(this.#at)
+    this.#disk.write(directory, random)
+    const now = this.#now(1)
+    const restored = this.#afterRestore(now)
+    const either = this.#program === 'restore' ? [now, restored] : [now]
+    const worlds = this.#restored ? [restored] : either
+    return {
+      ...{ at, program: this.#program, coupons: worlds, relay: worlds },
+      ...{ backups: this.#backups, backupMayBeMissing: this.#backupMayBeMissing },
+      ...{ answered: this.#answered, mayBeClean: this.#mayBeClean },
+    }
+  }
+
+  #now(ahead: number): World {
+    return new Map(
+      this.#lanes.map((lane) => {
+        const least = this.#told.get(lane) ?? 0
+        return [lane, { least, most: Math.min(least + ahead, lane.steps.length) }]
+      }),
+    )
+  }
+
+  /** The lanes of the time before a restore are as in the backup, and the others go on. */
+  #afterRestore(now: World): World {
+    const before = new Set(this.#life.lanes.before)
+    const world: World = new Map(now)
+    for (const [lane, range] of this.#backups.at(-1) ?? [])
+      if (before.has(lane)) world.set(lane, range)
+    return world
+  }
+
+  #follow(at: number): void {
+    const event = this.#life.recording.events[at]
+    if (!event) throw new RangeError('the recording is over')
+    switch (event.kind) {
+      case 'begun':
+        this.#program = event.step
+        return
+      case 'heard':
+        if (event.step.startsWith('backup')) this.#beginBackup()
+        return
+      case 'left':
+        this.#answer(at, event.step)
+        return
+      default:
+        this.#disk.apply(event)
+    }
+  }
+
+  #beginBackup(): void {
+    this.#backupBegan = this.#now(0)
+    // Until it is answered, the file may hold any moment from here on.
+    const most = (lane: Lane) => lane.steps.length
+    const open = [...this.#backupBegan].map(
+      ([lane, { least }]) => [lane, { least, most: most(lane) }] as const,
+    )
+    this.#backups.push(new Map(open))
+  }
+
+  #answer(at: number, step: string): void {
+    if (this.#lie !== 'none' && step !== 'status') this.#disk.lie(this.#lie)
+    const lane = this.#laneOf.get(step)
+    if (lane) this.#told.set(lane, (this.#told.get(lane) ?? 0) + 1)
+    this.#answered = true
+    // The first program was killed, so the second finds the file as open.
+    this.#mayBeClean = this.#lastAnswers.has(at) && this.#program !== 'first'
+    if (step === 'restored') this.#restored = true
+    if (!step.startsWith('backup')) return
+    const now = this.#now(1)
+    const world = [...this.#backupBegan].map(
+      ([lane, { least }]) => [lane, { least, most: now.get(lane)?.most ?? least }] as const,
+    )
+    this.#backups = [new Map(world)]
+    this.#backupMayBeMissing = false
+  }
+}

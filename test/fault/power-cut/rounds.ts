@@ -1,0 +1,98 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Random } from '../../fuzz/random.ts'
+import { startOn } from './built.ts'
+import { type CutsReport, judgeCuts } from './cuts.ts'
+import type { Lie } from './disk.ts'
+import { type LifeOptions, recordLife } from './life.ts'
+import { openState } from './opened.ts'
+import type { Recording } from './trace.ts'
+
+const project = join(import.meta.dir, '../../..')
+
+export type Round = {
+  /** States that are opened in this process. */
+  opened: number
+  /** States that the program itself is started on. */
+  started: number
+  /** States of each disk that lies. */
+  lied: number
+  /** Copy of the first state with a problem. */
+  keep?: string
+}
+
+export type RoundReport = Record<'opened' | 'started', CutsReport> & {
+  recording: Recording
+  lied: Partial<Record<Lie, CutsReport>>
+}
+
+const lies: readonly Lie[] = ['all syncs', 'syncs of files', 'syncs of directories']
+
+/** Record one life of a service, and judge states of it. */
+export async function judgeLife(
+  life: Omit<LifeOptions, 'directory'>,
+  { opened, started, lied, keep }: Round,
+): Promise<RoundReport> {
+  const directory = newScratch()
+  try {
+    const recorded = await recordLife({ ...life, directory })
+    const random = new Random(life.seed)
+    const cuts = (count: number) => ({
+      life: recorded,
+      count,
+      seed: random.below(2 ** 31),
+      directory,
+      backups: 0.1,
+    })
+    const kept = keep === undefined ? {} : { keep }
+    const report: RoundReport = {
+      recording: recorded.recording,
+      opened: await judgeCuts({ ...cuts(opened), open: openState, ...kept }),
+      started: await judgeCuts({
+        ...cuts(started),
+        open: (dataDir) => startOn(dataDir, life.command),
+      }),
+      lied: {},
+    }
+    for (const lie of lied > 0 ? lies : []) {
+      report.lied[lie] = await judgeCuts({ ...cuts(lied), open: openState, lie })
+    }
+    return report
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** A copy of the program that syncs only when it folds its journal; `remove` deletes it. */
+export function weakProgram(): { command: string[]; remove(): void } {
+  const directory = newScratch()
+  mkdirSync(directory, { recursive: true })
+  for (const name of ['src', 'package.json', 'tsconfig.json', 'schema.sql']) {
+    cpSync(join(project, name), join(directory, name), { recursive: true })
+  }
+  symlinkSync(join(project, 'node_modules'), join(directory, 'node_modules'))
+  const path = join(directory, 'src/db/sqlite.ts')
+  const text = readFileSync(path, 'utf8')
+  const weak = text.replace("'synchronous = FULL'", "'synchronous = NORMAL'")
+  if (weak === text) throw new Error('the engine has no such setting any more')
+  writeFileSync(path, weak)
+  return {
+    command: [process.execPath, join(directory, 'src/main.ts')],
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  }
+}
+
+/** A directory in memory where there is one: thousands of states are written. */
+function newScratch(): string {
+  return mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'cuponera-cut-'))
+}
