@@ -11,7 +11,6 @@ import type { Management } from './management.ts'
 import { pictureAddresses } from './origins.ts'
 import { createImages, createNameResolver } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
-import type { Stores } from './stores.ts'
 
 type CouponParts = {
   management: Management
@@ -51,8 +50,6 @@ export function startCoupons(runtime: Runtime, parts: CouponParts): RunningCoupo
     newId: () => Bun.randomUUIDv7(),
     storeKey: keys.storeKey,
     requireMerchant: management.require,
-    onlyAuthorizedTills: async (tx: Stores, owner) =>
-      (await tx.shops.find(owner)).onlyAuthorizedTills,
     charge: management.charge,
     resolveName: createNameResolver(fetchPublic),
     broadcast: gateway.broadcast,

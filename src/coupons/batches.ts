@@ -4,7 +4,7 @@ import { isPlainName } from '../base/words.ts'
 import type { Locking } from '../db/database.ts'
 import type { Caller } from '../session/caller.ts'
 import type { Batch } from './batch-store.ts'
-import type { StoredDefinition } from './definition-store.ts'
+import type { UncountedDefinition } from './definition-store.ts'
 import { couponChanged } from './news.ts'
 import { handleOf } from './nonce.ts'
 import { type AskedPage, cutPage, parsePage } from './page.ts'
@@ -60,7 +60,7 @@ function bytesOfNames({ labels }: Names): number {
 export async function fileNames(
   service: CouponService,
   tx: CouponStores & Locking,
-  definition: StoredDefinition,
+  definition: UncountedDefinition,
   names: Names,
   { vouchers, now }: { vouchers: readonly VoucherResult[]; now: number },
 ): Promise<Batch | null> {
@@ -80,7 +80,7 @@ export async function fileNames(
 async function openBatch(
   service: CouponService,
   tx: CouponStores,
-  definition: StoredDefinition,
+  definition: UncountedDefinition,
   asked: { id: string } | { name: string },
   now: number,
 ): Promise<Batch> {
@@ -93,7 +93,11 @@ async function openBatch(
   return batchOf(tx, definition, id)
 }
 
-async function batchOf(tx: CouponStores, definition: StoredDefinition, id: string): Promise<Batch> {
+async function batchOf(
+  tx: CouponStores,
+  definition: UncountedDefinition,
+  id: string,
+): Promise<Batch> {
   const batch = await tx.batches.find(id)
   if (batch?.definitionRowId !== definition.rowId) throw new Refusal('batch-unknown')
   return batch

@@ -42,8 +42,9 @@ export async function claim(
   )
   const plan = { roots: [{ voucher: handle }], first: till.first }
   return service.database.transact(plan, async (tx) => {
-    const voucher = await tx.vouchers.find(handle)
-    if (!voucher) throw new Refusal('voucher-unknown')
+    const found = await tx.vouchers.findToClaim(handle)
+    if (!found) throw new Refusal('voucher-unknown')
+    const { voucher, onlyAuthorizedTills } = found
     // Checked before the phase, so that the till of another shop does not learn the fate of the voucher.
     if (input.owner !== null && input.owner !== voucher.owner) throw new Refusal('other-merchant')
     return once(service, tx, repeat, async () => {
@@ -54,7 +55,7 @@ export async function claim(
         return { ...again, kept: false }
       }
       const by = await till.by(tx, voucher.owner)
-      await requireTill(service, tx, voucher, { by, reason: till.reason() })
+      if (onlyAuthorizedTills && !by?.listed) throw notAllowed(till.reason())
       if (!spendable(voucher, now)) throw refusalFor(voucher, now, 'claim')
       requireRules(voucher.terms, input.purchase, now)
 
@@ -79,18 +80,9 @@ export async function claim(
   })
 }
 
-/**
- * Refuse `till-not-allowed` where the merchant lets only its own tills redeem. With the reason of a failed
- * authentication: such a till may be authorised, and helps itself by another session.
- */
-async function requireTill(
-  service: CouponService,
-  tx: CouponStores,
-  { owner }: Voucher,
-  { by, reason }: { by: { listed: boolean } | null; reason: string | undefined },
-): Promise<void> {
-  if (by?.listed || !(await service.onlyAuthorizedTills(tx, owner))) return
-  throw new Refusal('till-not-allowed', reason === undefined ? {} : { reason })
+/** With the reason of a failed authentication: such a till may be authorised, and helps itself by another session. */
+function notAllowed(reason: string | undefined): Refusal {
+  return new Refusal('till-not-allowed', reason === undefined ? {} : { reason })
 }
 
 /**

@@ -5,15 +5,12 @@ import type { Definition, NewDefinition, Terms } from './definition.ts'
 import { createImageStore } from './image-store.ts'
 import { hourOf } from './statistics.ts'
 
-type DefinitionRow = {
+type UncountedRow = {
   id: number
   uuid: string
   owner: Uint8Array
   revision_id: number
   max_uses: number | null
-  issued: number
-  claimed: number
-  voided: number
   archived_at: number | null
   created_at: number
   updated_at: number
@@ -25,6 +22,7 @@ type DefinitionRow = {
   rules: string | null
   picture: Uint8Array | null
 }
+type DefinitionRow = UncountedRow & { issued: number; claimed: number; voided: number }
 
 /** A definition with the row ids and counters that minting and voiding need. */
 export type StoredDefinition = Definition & {
@@ -35,7 +33,10 @@ export type StoredDefinition = Definition & {
   open: number
 }
 
-type Counted = Pick<StoredDefinition, 'rowId' | 'expiresAt'>
+/** A definition without its counters. Reading them costs as much as the rest where they are not columns. */
+export type UncountedDefinition = Omit<StoredDefinition, 'issued' | 'open' | 'minted' | 'claimed'>
+
+type Counted = Pick<StoredDefinition, 'rowId' | 'maxUses' | 'archivedAt' | 'expiresAt'>
 
 /** Name, description, image, benefit, expiry, rules and picture of a revision. */
 type TermColumns = [
@@ -48,15 +49,18 @@ export type DefinitionStore = ReturnType<typeof createDefinitionStore>
 /** Store of definitions and of their revisions. A revision holds the terms that vouchers point to. */
 export function createDefinitionStore(sql: Sql) {
   const { counters } = sql
-  const [claimed, voided] = ['claimed', 'voided'].map((name) =>
+  const [issued, claimed, voided] = ['issued', 'claimed', 'voided'].map((name) =>
     counters.number('definitions', name, 'd'),
   )
-  const columns = `
-    d.id, d.uuid, d.owner, d.revision_id, d.max_uses, d.issued, ${claimed} AS claimed,
-    ${voided} AS voided, d.archived_at, d.created_at, d.updated_at, r.name, r.description, r.image,
-    r.benefit, r.expires_at, r.rules, r.picture
-    FROM definitions d JOIN revisions r ON r.id = d.revision_id`
+  const uncounted = `
+    d.id, d.uuid, d.owner, d.revision_id, d.max_uses, d.archived_at, d.created_at, d.updated_at,
+    r.name, r.description, r.image, r.benefit, r.expires_at, r.rules, r.picture`
+  const source = 'FROM definitions d JOIN revisions r ON r.id = d.revision_id'
+  const columns = `${uncounted}, ${issued} AS issued, ${claimed} AS claimed, ${voided} AS voided ${source}`
   const find = sql.query<DefinitionRow, [string]>(`SELECT ${columns} WHERE d.uuid = ?`)
+  const findUncounted = sql.query<UncountedRow, [string]>(
+    `SELECT ${uncounted} ${source} WHERE d.uuid = ?`,
+  )
   const list = sql.query<DefinitionRow, [Uint8Array]>(
     `SELECT ${columns} WHERE d.owner = ? ORDER BY d.id DESC`,
   )
@@ -66,7 +70,7 @@ export function createDefinitionStore(sql: Sql) {
          SELECT id FROM definitions WHERE owner = ?1 AND archived_at IS NULL
          ORDER BY id DESC LIMIT ?3)
        AND (r.expires_at IS NULL OR r.expires_at > ?2)
-       AND (d.max_uses IS NULL OR d.issued - ${voided} < d.max_uses)
+       AND (d.max_uses IS NULL OR ${issued} - ${voided} < d.max_uses)
      ORDER BY d.id DESC`,
   )
   const merchantsOf = sql.query<{ owner: Uint8Array }, [Uint8Array, number]>(
@@ -97,10 +101,16 @@ export function createDefinitionStore(sql: Sql) {
   const update = sql.query<null, [number | null, number | null, number, number]>(
     'UPDATE definitions SET max_uses = ?, archived_at = ?, updated_at = ? WHERE id = ?',
   )
-  const take = sql.query<null, [number, number, number]>(
-    `UPDATE definitions SET issued = issued + ?1 WHERE id = ?2 AND archived_at IS NULL
-       AND (max_uses IS NULL OR issued - ${counters.number('definitions', 'voided', 'definitions')} + ?1 <= max_uses)
-       AND NOT EXISTS (SELECT 1 FROM revisions r WHERE r.id = revision_id AND r.expires_at <= ?3)`,
+  // The row itself counts where there is a limit, so that one mint waits for the other.
+  const [allIssued, allVoided] = ['issued', 'voided'].map((name) =>
+    counters.number('definitions', name, 'definitions'),
+  )
+  const takeLimited = sql.query<null, [number, number]>(
+    `UPDATE definitions SET issued = issued + ?1
+     WHERE id = ?2 AND ${allIssued} - ${allVoided} + ?1 <= max_uses`,
+  )
+  const countIssued = sql.query<null, [number, number]>(
+    counters.addToExisting('definitions', { keys: { id: '?2' }, by: { issued: '?1' } }),
   )
   // Counters are kept with the rows that they count, because a count over millions of rows is slow.
   const countTotal = sql.query<null, [number]>(
@@ -137,6 +147,11 @@ export function createDefinitionStore(sql: Sql) {
     async find(id: string): Promise<StoredDefinition | null> {
       const row = await find.get(id)
       return row && toDefinition(row)
+    },
+
+    async findUncounted(id: string): Promise<UncountedDefinition | null> {
+      const row = await findUncounted.get(id)
+      return row && toUncounted(row)
     },
 
     /** All definitions of an owner, newest first, archived ones included. */
@@ -178,11 +193,14 @@ export function createDefinitionStore(sql: Sql) {
     },
 
     /**
-     * Count `count` new vouchers of a definition as it is in this transaction. False if it is archived, expired or
-     * has too few remaining. The guarded UPDATE decides, so that parallel requests never pass `maxUses`.
+     * Count `count` new vouchers of a definition that was read in this transaction, under its root. False if it is
+     * archived, expired or has too few remaining. A guarded UPDATE decides, so that parallel requests never pass `maxUses`.
      */
-    async take({ rowId, expiresAt }: Counted, count: number, now: number): Promise<boolean> {
-      if ((await take.changes(count, rowId, now)) !== 1) return false
+    async take(definition: Counted, count: number, now: number): Promise<boolean> {
+      const { rowId, maxUses, archivedAt, expiresAt } = definition
+      if (archivedAt !== null || (expiresAt !== null && expiresAt <= now)) return false
+      if (maxUses === null) countIssued.run(count, rowId)
+      else if ((await takeLimited.changes(count, rowId)) !== 1) return false
       countTotal.run(count)
       countMinted.run(rowId, hourOf(now), count)
       if (expiresAt !== null) countExpiring.run(rowId, expiresAt, count)
@@ -207,6 +225,17 @@ function columnsOf(terms: Terms): TermColumns {
 }
 
 function toDefinition(row: DefinitionRow): StoredDefinition {
+  const { issued, claimed, voided } = row
+  return {
+    ...toUncounted(row),
+    issued,
+    open: issued - claimed - voided,
+    minted: issued - voided,
+    claimed,
+  }
+}
+
+function toUncounted(row: UncountedRow): UncountedDefinition {
   return {
     rowId: row.id,
     id: row.uuid,
@@ -217,10 +246,6 @@ function toDefinition(row: DefinitionRow): StoredDefinition {
     image: row.image,
     benefit: JSON.parse(row.benefit) as Benefit,
     maxUses: row.max_uses,
-    issued: row.issued,
-    open: row.issued - row.claimed - row.voided,
-    minted: row.issued - row.voided,
-    claimed: row.claimed,
     expiresAt: row.expires_at,
     archivedAt: row.archived_at,
     createdAt: row.created_at,

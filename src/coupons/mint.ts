@@ -5,7 +5,7 @@ import type { Caller } from '../session/caller.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
 import type { Batch } from './batch-store.ts'
 import { fileNames, type Names } from './batches.ts'
-import type { StoredDefinition } from './definition-store.ts'
+import type { UncountedDefinition } from './definition-store.ts'
 import type { Change } from './live.ts'
 import { couponChanged } from './news.ts'
 import { handleOf } from './nonce.ts'
@@ -50,7 +50,8 @@ export async function mintVouchers(
   // light ones, where it is refused, so that strangers cannot fill that queue.
   const many = count !== null && count > limits.lightRowsMax
   const rows = many && (await mayMint(service, caller, couponId)) ? count : 1
-  const roots = [{ definition: couponId, mode: 'changed' }] as const
+  // Mints of one coupon run side by side: counters and `maxUses` need no lock. Batches are counted under it.
+  const roots = [{ definition: couponId, mode: names ? 'changed' : 'shared' }] as const
   return service.database.transact({ roots, first: caller.spend, rows }, issueAll)
 }
 
@@ -72,8 +73,8 @@ async function mintableBy(
   tx: CouponStores,
   caller: Caller,
   couponId: string,
-): Promise<StoredDefinition> {
-  const definition = await tx.definitions.find(couponId)
+): Promise<UncountedDefinition> {
+  const definition = await tx.definitions.findUncounted(couponId)
   if (!definition) throw new Refusal('coupon-unknown')
   if (definition.owner === caller.pubkey) return definition
   const minter = await tx.minters.find(definition.owner, caller.pubkey)
@@ -90,7 +91,7 @@ type Issue = { count: number; mintedBy: string; now: number }
 export async function issueVouchers(
   service: CouponService,
   tx: CouponStores & AfterCommit & Locking,
-  definition: StoredDefinition,
+  definition: UncountedDefinition,
   { count, mintedBy, now }: Issue,
 ): Promise<VoucherResult[]> {
   service.requireDisk()
@@ -121,7 +122,7 @@ export async function issueVouchers(
 async function issue(
   service: CouponService,
   tx: CouponStores,
-  definition: StoredDefinition,
+  definition: UncountedDefinition,
   { mintedBy, now }: Pick<Issue, 'mintedBy' | 'now'>,
 ): Promise<{ handle: Uint8Array; result: VoucherResult }> {
   const nonce = service.newNonce()
@@ -132,7 +133,7 @@ async function issue(
   return { handle, result }
 }
 
-function refusalOfMint(definition: StoredDefinition, now: number): Refusal {
+function refusalOfMint(definition: UncountedDefinition, now: number): Refusal {
   if (definition.archivedAt !== null) return new Refusal('coupon-archived')
   if (expired(definition, now)) return new Refusal('coupon-expired')
   return new Refusal('coupon-exhausted')

@@ -46,8 +46,6 @@ export type CouponService = PictureAddresses & {
   /** Check that the caller may manage coupons. Refuses `merchant-not-allowed`. */
   // Declared as a method, so that it may ask for stores of the transaction that this folder does not know.
   requireMerchant(tx: CouponStores, caller: Caller): Promise<void>
-  /** True if only tills of the owner and of its minters redeem the owner's vouchers. */
-  onlyAuthorizedTills(tx: CouponStores, owner: string): Promise<boolean>
   /**
    * Count the vouchers, bytes and refreshes that a merchant adds, if the service has quotas. Refuses
    * `vouchers-day-full`, `bytes-day-full`, `rate-limited`.

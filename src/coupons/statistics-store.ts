@@ -13,7 +13,8 @@ export function createStatisticsStore(sql: Sql) {
     { id: number; uuid: string; issued: number; claimed: number; voided: number },
     [Uint8Array, number]
   >(
-    `SELECT d.id, d.uuid, d.issued, ${counters.number('definitions', 'claimed', 'd')} AS claimed,
+    `SELECT d.id, d.uuid, ${counters.number('definitions', 'issued', 'd')} AS issued,
+       ${counters.number('definitions', 'claimed', 'd')} AS claimed,
        ${counters.number('definitions', 'voided', 'd')} AS voided FROM definitions d
      WHERE d.owner = ? AND d.id < ? ORDER BY d.id DESC`,
   )

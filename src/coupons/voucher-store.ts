@@ -4,30 +4,12 @@ import type { Sql } from '../db/sql.ts'
 import type { Terms } from './definition.ts'
 import type { Money } from './money.ts'
 import type { Page } from './page.ts'
+import { createRedemptionStore } from './redemption-store.ts'
 import { hourOf } from './statistics.ts'
 import { createTillStore } from './till-store.ts'
 import { createExpiryCounter, createVoidStore, openRow } from './void-store.ts'
 import type { FrozenVoucher, ListedVoucher, Phase, Voucher } from './voucher.ts'
 
-type Redemption = {
-  rowId: number
-  handle: Uint8Array
-  claimedAt: number
-  couponId: string
-  terms: Pick<Terms, 'name' | 'benefit'>
-  zapRequest: string | null
-  zapRequestId: string | null
-  amountMsat: number | null
-  /** The purchase that the till named, or null. */
-  purchase: Money | null
-  /** The key that authenticated the claim, in hex, with the label of its minter entry. */
-  claimedBy: string | null
-  label: string | null
-  /** Whether that key was neither the owner's nor a minter's at that time. */
-  unlisted: boolean
-  /** The label of the voucher. */
-  recipient: string | null
-}
 type Totals = { issued: number; claimed: number; voided: number; refreshed: number }
 
 type VoucherRow = {
@@ -78,10 +60,19 @@ const listed = `
 
 export type VoucherStore = ReturnType<typeof createVoucherStore>
 
-/** Store of vouchers, of their refreshes and redemptions. `void-store.ts` holds the part that voids. */
+/** Store of vouchers, of their refreshes and redemptions. `void-store.ts` and `redemption-store.ts` hold parts of it. */
 export function createVoucherStore(sql: Sql) {
   const find = sql.query<VoucherRow, [Uint8Array]>(
     `SELECT ${columns} FROM vouchers v WHERE v.handle = ?`,
+  )
+  // The setting of the shop comes along: a read of its own would be one more way to a server.
+  const findToClaim = sql.query<
+    VoucherRow & { only_authorized_tills: number | null },
+    [Uint8Array]
+  >(
+    `SELECT ${columns}, (SELECT s.only_authorized_tills FROM shops s JOIN definitions d ON s.owner = d.owner
+       WHERE d.id = v.definition_id) AS only_authorized_tills
+     FROM vouchers v WHERE v.handle = ?`,
   )
   const findEnd = sql.query<VoucherRow, [number]>(
     `SELECT ${columns} FROM vouchers v
@@ -146,35 +137,6 @@ export function createVoucherStore(sql: Sql) {
        purchase, claimed_by, till_id)
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, (SELECT id FROM tills WHERE owner = ?2 AND pubkey = ?8))`,
   )
-  const listRedemptions = sql.query<
-    {
-      id: number
-      handle: Uint8Array
-      ended_at: number
-      uuid: string
-      name: string
-      benefit: string
-      zap_request: string | null
-      zap_request_id: string | null
-      amount_msat: number | null
-      purchase: string | null
-      claimed_by: Uint8Array | null
-      till_id: number | null
-      label: string | null
-      recipient: string | null
-    },
-    [Uint8Array, number, number]
-  >(
-    `SELECT x.id, v.handle, v.ended_at, d.uuid, r.name, r.benefit, x.zap_request, x.zap_request_id,
-       x.amount_msat, x.purchase, x.claimed_by, x.till_id, m.label, l.label AS recipient
-     FROM redemptions x
-     JOIN vouchers v ON v.id = x.voucher_id
-     JOIN revisions r ON r.id = v.revision_id
-     JOIN definitions d ON d.id = v.definition_id
-     LEFT JOIN voucher_labels l ON l.id = coalesce(v.root_id, v.id)
-     LEFT JOIN minters m ON m.owner = x.owner AND m.pubkey = x.claimed_by
-     WHERE x.owner = ? AND x.id < ? ORDER BY x.id DESC LIMIT ?`,
-  )
   const tills = createTillStore(sql)
   const expiries = createExpiryCounter(sql)
   // Counters change in the transaction of the row that they count, so they are exact after any crash.
@@ -227,11 +189,24 @@ export function createVoucherStore(sql: Sql) {
 
   return {
     ...createVoidStore(sql),
+    ...createRedemptionStore(sql),
 
     async find(handle: Uint8Array): Promise<Voucher | null> {
       const row = await find.get(handle)
       const known = row && frozenByRevision.get(row.revision_id)
       return known ? voucherOf(row, known) : row && toVoucher(row)
+    },
+
+    /** A voucher, and whether only tills of its owner and of the owner's minters redeem it. */
+    async findToClaim(
+      handle: Uint8Array,
+    ): Promise<{ voucher: Voucher; onlyAuthorizedTills: boolean } | null> {
+      const row = await findToClaim.get(handle)
+      if (!row) return null
+      return {
+        voucher: await toVoucher(row),
+        onlyAuthorizedTills: row.only_authorized_tills === 1,
+      }
     },
 
     /** The last voucher of a chain: the only one that is not refreshed. */
@@ -265,14 +240,21 @@ export function createVoucherStore(sql: Sql) {
       insert.run(handle, definitionRowId, revisionId, bytesOf(mintedBy), now)
     },
 
-    /** Redeem a voucher. False if it was not spendable. The UPDATE itself checks phase, cut-off and expiry again. */
+    /**
+     * Redeem a voucher. The UPDATE itself checks phase, cut-off and expiry again. False if it was not spendable: the
+     * operation has to be refused then, which takes back the count of the till.
+     */
     async claim(voucher: Voucher, filed: Filed, now: number): Promise<boolean> {
-      if ((await endOpen.changes('claimed', now, voucher.rowId, now)) !== 1) return false
       const hour = hourOf(now)
       const owner = bytesOf(voucher.owner)
       const by = filed.by && bytesOf(filed.by.pubkey)
       const till = filed.by?.listed ? by : null
-      await tills.count(owner, till, hour)
+      // Counted before the guard has answered: a refusal takes both back.
+      const [ended] = await Promise.all([
+        endOpen.changes('claimed', now, voucher.rowId, now),
+        tills.count(owner, till, hour),
+      ])
+      if (ended !== 1) return false
       insertRedemption.run(
         voucher.rowId,
         owner,
@@ -304,26 +286,6 @@ export function createVoucherStore(sql: Sql) {
     async findRefresh(rowId: number): Promise<{ keyMac: Uint8Array; sealed: Uint8Array } | null> {
       const row = await findRefresh.get(rowId)
       return row && { keyMac: row.key_mac, sealed: row.sealed }
-    },
-
-    /** One row more than the page holds, newest first. */
-    async listRedemptions(owner: string, page: Page): Promise<Redemption[]> {
-      const before = page.before ?? Number.MAX_SAFE_INTEGER
-      return (await listRedemptions.all(bytesOf(owner), before, page.limit + 1)).map((row) => ({
-        rowId: row.id,
-        handle: row.handle,
-        claimedAt: row.ended_at,
-        couponId: row.uuid,
-        terms: { name: row.name, benefit: JSON.parse(row.benefit) as Terms['benefit'] },
-        zapRequest: row.zap_request,
-        zapRequestId: row.zap_request_id,
-        amountMsat: row.amount_msat,
-        purchase: row.purchase === null ? null : (JSON.parse(row.purchase) as Money),
-        claimedBy: row.claimed_by && hexOf(row.claimed_by),
-        label: row.label,
-        unlisted: row.claimed_by !== null && row.till_id === null,
-        recipient: row.recipient,
-      }))
     },
 
     async totals(): Promise<Totals> {

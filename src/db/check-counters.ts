@@ -242,7 +242,7 @@ async function checkSums(
   const sums = { issued: 0, claimed: 0, voided: 0, refreshed: 0 }
   const number = (name: string) => sql.counters.number('definitions', name, 'd')
   const list = sql.query<Counters & { id: number; uuid: string }, [number, number]>(
-    `SELECT d.id, d.uuid, d.issued, ${number('claimed')} AS claimed, ${number('voided')} AS voided
+    `SELECT d.id, d.uuid, ${number('issued')} AS issued, ${number('claimed')} AS claimed, ${number('voided')} AS voided
      FROM definitions d WHERE d.id > ? AND d.id <= ?`,
   )
   const none: Counts = { roots: 0, ends: 0, claimed: 0, voided: 0, refreshed: 0 }

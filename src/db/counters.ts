@@ -3,9 +3,9 @@
  * operations overlap appends the changes and sums them up later. Every other engine changes the row.
  */
 
-/** Tables of counters with their keys and their numbers, up to two and four of them. */
+/** Tables of counters with their keys and their numbers, up to two and four of them. Engines may store their order. */
 export const counterTables = {
-  definitions: { keys: ['id'], numbers: ['claimed', 'voided'] },
+  definitions: { keys: ['id'], numbers: ['claimed', 'voided', 'issued'] },
   totals: { keys: ['id'], numbers: ['issued', 'claimed', 'voided', 'refreshed'] },
   hourly: { keys: ['definition_id', 'hour'], numbers: ['minted', 'claimed'] },
   expiries: { keys: ['definition_id', 'expires_at'], numbers: ['open'] },

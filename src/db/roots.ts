@@ -10,7 +10,7 @@ export type Root =
   | 'roster'
   /**
    * A definition, by its UUID. `shared` keeps it as it is while others share it; `changed` is for its
-   * owner's changes, the kill switch, and minting, which counts in the row itself. Includes its posters.
+   * owner's changes, the kill switch, and batches. Includes its posters.
    */
   | { definition: string; mode: 'shared' | 'changed' }
   /** A chain of refreshes, named by the handle of any voucher in it. Includes its definition, shared. */

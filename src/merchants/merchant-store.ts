@@ -47,15 +47,15 @@ export function createMerchantStore(sql: Sql) {
   const remove = sql.query<null, [Uint8Array]>('DELETE FROM merchants WHERE pubkey = ?')
   const prune = sql.query<null, [number]>('DELETE FROM merchants WHERE expires_at <= ?')
   // Owners wait only for coupons that can still be minted or redeemed.
-  const ended = ['claimed', 'voided']
-    .map((name) => sql.counters.number('definitions', name, 'd'))
-    .join(' + ')
+  const [issued, claimed, voided] = ['issued', 'claimed', 'voided'].map((name) =>
+    sql.counters.number('definitions', name, 'd'),
+  )
   const waiting = sql.query<{ owner: Uint8Array; coupons: number }, [Uint8Array, number]>(
     `SELECT owner, count(*) AS coupons FROM definitions d
      WHERE owner > ? AND NOT EXISTS (
        SELECT 1 FROM merchants m WHERE m.pubkey = d.owner AND m.expires_at IS NULL)
      GROUP BY owner
-     HAVING max(CASE WHEN archived_at IS NULL OR issued > ${ended} THEN 1 ELSE 0 END) = 1
+     HAVING max(CASE WHEN archived_at IS NULL OR ${issued} > ${claimed} + ${voided} THEN 1 ELSE 0 END) = 1
      ORDER BY owner LIMIT ?`,
   )
   const salt = sql.query<{ salt: Uint8Array; tries: number }, []>(

@@ -13,7 +13,7 @@ export type PictureStore = ReturnType<typeof createPictureStore>
 
 /** Store of uploaded pictures. Each owner has its own copy, so that the end of one takes nothing from another. */
 export function createPictureStore(sql: Sql) {
-  const [claimed, voided] = ['claimed', 'voided'].map((name) =>
+  const [issued, claimed, voided] = ['issued', 'claimed', 'voided'].map((name) =>
     sql.counters.number('definitions', name, 'd'),
   )
   const find = sql.query<{ type: PictureType; content: Uint8Array<ArrayBuffer> }, [Uint8Array]>(
@@ -31,7 +31,7 @@ export function createPictureStore(sql: Sql) {
     `WITH revised AS (
        SELECT r.picture, r.expires_at, d.id AS definition_id,
          CASE WHEN r.id = d.revision_id AND d.archived_at IS NULL THEN 1 ELSE 0 END AS offered,
-         d.issued - ${claimed} - ${voided} AS open
+         ${issued} - ${claimed} - ${voided} AS open
        FROM definitions d JOIN revisions r ON r.definition_id = d.id
        WHERE d.owner = ?1 ORDER BY d.id DESC, r.id DESC LIMIT ?3),
      used (picture) AS (

@@ -1,6 +1,6 @@
 import { countOnce } from '../base/count-once.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { StoredDefinition } from '../coupons/definition-store.ts'
+import type { UncountedDefinition } from '../coupons/definition-store.ts'
 import { issueVouchers } from '../coupons/mint.ts'
 import { handleOf } from '../coupons/nonce.ts'
 import { mac, seal, unseal } from '../crypto/seal.ts'
@@ -63,8 +63,8 @@ export function take(
   })
 }
 
-async function definitionOf(tx: PosterStores, poster: Poster): Promise<StoredDefinition> {
-  const definition = await tx.definitions.find(poster.couponId)
+async function definitionOf(tx: PosterStores, poster: Poster): Promise<UncountedDefinition> {
+  const definition = await tx.definitions.findUncounted(poster.couponId)
   if (!definition) throw new Error('a poster has no definition')
   return definition
 }

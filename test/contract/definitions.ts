@@ -244,7 +244,7 @@ export function definitions(it: It<CouponTx>): void {
       return [
         await tx.definitions.take(expiring, 1, at + 9),
         await tx.definitions.take(expiring, 1, at + 10),
-        await tx.definitions.take(archived, 1, at),
+        await tx.definitions.take(found(await tx.definitions.findUncounted(uuid(2))), 1, at),
         await tx.definitions.take(small, 4, at),
         await tx.definitions.take(small, 3, at),
         await tx.definitions.take({ ...small, rowId: 999 }, 1, at),
@@ -252,6 +252,33 @@ export function definitions(it: It<CouponTx>): void {
     })
     expect(taken).toEqual([true, false, false, false, true, false])
     expect(await stores.read((tx) => tx.vouchers.totals())).toMatchObject({ issued: 4 })
+  })
+
+  it('slots that were taken without a limit count against a later one', async (stores) => {
+    const before = await stores.write((tx) => defined(tx, 1, { maxUses: null }))
+    const takes = [1, 2].map(() => stores.write((tx) => tx.definitions.take(before, 1, at)))
+    expect(await Promise.all(takes)).toEqual([true, true])
+    const limited = { ...before, maxUses: 3 }
+    await stores.write((tx) => tx.definitions.update(limited, false))
+    const taken = await stores.write(async (tx) => [
+      await tx.definitions.take(limited, 2, at),
+      await tx.definitions.take(limited, 1, at),
+      await tx.definitions.take(limited, 1, at),
+    ])
+    expect(taken).toEqual([false, true, false])
+    await stores.write((tx) => tx.definitions.update(before, false))
+    await stores.write((tx) => tx.definitions.take(before, 4, at))
+    expect(await stores.read((tx) => tx.definitions.find(uuid(1)))).toMatchObject({ issued: 7 })
+  })
+
+  it('a definition without its counters is the same otherwise', async (stores) => {
+    await stores.write((tx) => defined(tx, 1, { expiresAt: at + 10 }))
+    await stores.read(async (tx) => {
+      const { issued, open, minted, claimed, ...rest } = found(await tx.definitions.find(uuid(1)))
+      expect([issued, open, minted, claimed]).toEqual([0, 0, 0, 0])
+      expect(await tx.definitions.findUncounted(uuid(1))).toEqual(rest)
+      expect(await tx.definitions.findUncounted(uuid(2))).toBeNull()
+    })
   })
 
   it('a slot is free again after its voucher was voided', async (stores) => {

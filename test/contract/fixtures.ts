@@ -61,7 +61,10 @@ export async function defined(
 /** Vouchers of a definition, one for each of these numbers, with their slots. */
 export async function issued(
   tx: CouponTx,
-  definition: Pick<StoredDefinition, 'rowId' | 'revisionId' | 'expiresAt'>,
+  definition: Pick<
+    StoredDefinition,
+    'rowId' | 'revisionId' | 'maxUses' | 'archivedAt' | 'expiresAt'
+  >,
   numbers: readonly number[],
   now = at,
 ): Promise<Voucher[]> {

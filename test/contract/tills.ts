@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { at, defined, filed, found, issued, key, most } from './fixtures.ts'
+import { at, defined, filed, found, handle, issued, key, most } from './fixtures.ts'
 import type { CouponTx, It } from './harness.ts'
 
 const all = { limit: 100, before: null }
@@ -64,6 +64,26 @@ export function tills(it: It<CouponTx>): void {
       const hour = Math.floor(at / 3600)
       const days = await tx.tills.days(found(till).rowId, { from: hour, to: hour + 1, offset: 0 })
       expect(days).toEqual([{ day: Math.floor(hour / 24), claimed: 3 }])
+    })
+  })
+
+  it('a voucher is found with the rule of its shop for tills', async (stores) => {
+    const shop = { name: null, color: null, picture: null }
+    const [free, own] = await stores.write(async (tx) => {
+      const first = await issued(tx, await defined(tx, 1), [1])
+      const second = await issued(tx, await defined(tx, 2, { owner: key(9) }), [2])
+      await tx.shops.put(key(1), { ...shop, onlyAuthorizedTills: false }, at)
+      await tx.shops.put(key(9), { ...shop, onlyAuthorizedTills: true }, at)
+      return [found(first[0]), found(second[0])]
+    })
+    await stores.read(async (tx) => {
+      const [one, two] = [
+        await tx.vouchers.findToClaim(handle(1)),
+        await tx.vouchers.findToClaim(handle(2)),
+      ]
+      expect(one).toEqual({ voucher: free, onlyAuthorizedTills: false })
+      expect(two).toEqual({ voucher: own, onlyAuthorizedTills: true })
+      expect(await tx.vouchers.findToClaim(handle(3))).toBeNull()
     })
   })
 

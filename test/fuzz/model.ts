@@ -140,7 +140,6 @@ class World {
       verify: verifyEvent,
       storeKey: random.bytes(32),
       requireMerchant: async () => undefined,
-      onlyAuthorizedTills: async () => false,
       addressOf: () => null,
       pictureAt: () => null,
       charge: async () => undefined,

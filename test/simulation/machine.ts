@@ -85,7 +85,6 @@ export class Machine {
       newNonce: () => Buffer.from(random.bytes(16)).toString('base64url'),
       newId: () => uuidOf(random.bytes(16).toHex()),
       requireMerchant: async () => undefined,
-      onlyAuthorizedTills: async () => false,
       addressOf: () => null,
       pictureAt: () => null,
       charge: async () => undefined,

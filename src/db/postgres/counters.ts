@@ -1,5 +1,6 @@
 import { type Counters, type CounterTable, counterTables, partsOf } from '../counters.ts'
 import type { Connection } from './connection.ts'
+import type { Statement } from './statements.ts'
 
 /**
  * Tables of the counters: changes as they came, and the sums of those that were folded. The hot rows of the
@@ -34,6 +35,14 @@ const columns = `counter, key1, key2, ${numberColumns.join(', ')}`
 /** Sums and changes. One key may have several rows. */
 export const allCounters = `(SELECT ${columns} FROM counter_sums UNION ALL SELECT ${columns} FROM counter_changes)`
 
+/** The beginning of a statement that appends changes. */
+const appendInto = `INSERT INTO counter_changes (${columns}) `
+/** The most changes that one statement appends. */
+export const appendsMax = 8
+
+/** Numbers that a row of the schema counts, too, for operations that have to wait for each other. */
+const inRows: ReadonlySet<string> = new Set(['definitions.issued'])
+
 /** Counters as changes that are appended. */
 export const appendedCounters: Counters = {
   add: append,
@@ -56,8 +65,9 @@ export const appendedCounters: Counters = {
   },
   number(table, name, alias) {
     const { keys } = counterTables[table]
-    return `(SELECT CAST(coalesce(sum(${numberOf(table, name)}), 0) AS BIGINT) FROM ${allCounters} AS counted
+    const changes = `(SELECT CAST(coalesce(sum(${numberOf(table, name)}), 0) AS BIGINT) FROM ${allCounters} AS counted
       WHERE counter = '${table}' AND key1 = ${alias}.${keys[0]})`
+    return inRows.has(`${table}.${name}`) ? `(${alias}.${name} + ${changes})` : changes
   },
 }
 
@@ -68,12 +78,41 @@ function append(table: CounterTable, count: Parameters<Counters['add']>[1]): str
   const [first = '0', second = '0'] = Object.values(keys)
   const changes = [0, 1, 2, 3].map((index) => by[numbers[index] ?? ''] ?? '0')
   const values = [first, second, ...changes].map((text) => `CAST(${text} AS BIGINT)`)
-  return `INSERT INTO counter_changes (${columns})
-    SELECT '${table}', key1, key2, ${numberColumns.join(', ')}
+  return `${appendInto}SELECT '${table}', key1, key2, ${numberColumns.join(', ')}
     FROM (SELECT ${values
       .map((text, index) => `${text} AS ${columns.split(', ')[index + 1]}`)
       .join(', ')}) AS one
     WHERE key1 IS NOT NULL`
+}
+
+/** True of a statement that appends a change. */
+export function isAppend(text: string): boolean {
+  return text.startsWith(appendInto)
+}
+
+/** Joined statements by the texts of their parts. As many as the program has operations that count. */
+const joined = new Map<string, string>()
+
+/** One statement for up to `appendsMax` of them: each statement costs as much as its row. */
+export function joinAppends(appends: readonly Statement[]): Statement {
+  const [first] = appends
+  if (first && appends.length === 1) return first
+  const name = appends.map(({ text }) => text).join(';')
+  const text = joined.get(name) ?? unionOf(appends)
+  joined.set(name, text)
+  return { text, params: appends.flatMap(({ params }) => params) }
+}
+
+function unionOf(appends: readonly Statement[]): string {
+  let before = 0
+  const parts = appends.map(({ text, params }) => {
+    const from = before
+    before += params.length
+    return text
+      .slice(appendInto.length)
+      .replace(/\$(\d+)/g, (_, number) => `$${from + Number(number)}`)
+  })
+  return appendInto + parts.join(' UNION ALL ')
 }
 
 function numberOf(table: CounterTable, name: string): string {

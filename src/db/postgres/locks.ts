@@ -27,14 +27,14 @@ const locksOf: { [Kind in Exclude<KeyOf<Root>, 'mode' | 'token'>]: (root: never)
   ],
   // Definition and chain of a voucher never change, so that a read can name them.
   voucher: ({ voucher }: Extract<Root, { voucher: Uint8Array }>) => [
+    // The row is locked last, as FOR works on the rows that the rest has found.
     {
-      text: `${shared("'definition ' || uuid")} FROM definitions
-        WHERE id = (SELECT definition_id FROM vouchers WHERE handle = $1)`,
-      params: [voucher],
-    },
-    {
-      text: `SELECT 1 FROM vouchers
-        WHERE id = (SELECT coalesce(root_id, id) FROM vouchers WHERE handle = $1) FOR NO KEY UPDATE`,
+      text: `WITH kept AS MATERIALIZED (
+          ${shared("'definition ' || uuid")} FROM definitions
+          WHERE id = (SELECT definition_id FROM vouchers WHERE handle = $1))
+        SELECT 1 FROM kept, vouchers
+        WHERE id = (SELECT coalesce(root_id, id) FROM vouchers WHERE handle = $1)
+        FOR NO KEY UPDATE OF vouchers`,
       params: [voucher],
     },
   ],

@@ -3,15 +3,14 @@ import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import type { SqlValue } from '../sql.ts'
 import { type Connection, ConnectionLost, type Result, StatementFailed } from './connection.ts'
-import type { Transaction } from './statements.ts'
+import { appendsMax, isAppend, joinAppends } from './counters.ts'
+import type { Statement, Transaction } from './statements.ts'
 
 /** A part of an operation awaited something else than its transaction, or went on after the end of it. */
 export class StalledOperation extends Error {}
 
 /** The transaction that the running code belongs to: the stores of a session are shared by all that follow each other. */
 const own = new AsyncLocalStorage<OpenTransaction>()
-
-type Statement = { text: string; params: readonly SqlValue[] }
 
 /**
  * The row that proves a commit. It breaks a rule of its table once the service was moved away: a node that was cut off
@@ -26,6 +25,13 @@ const proof = `INSERT INTO commits (id, outcome) VALUES ($1,
 const reasons: Record<string, () => Refusal> = {
   '23514': () => new Refusal('moved'),
   '23502': () => new Refusal('unavailable', { retryAfter: 30 }),
+}
+
+/** The proof, and the row that tells something to the other nodes, as one statement. */
+function proofWith(params: readonly SqlValue[], news: Statement | undefined): Statement {
+  if (news === undefined) return { text: proof, params }
+  const row = news.text.replace(/\$(\d+)/g, (_, number) => `$${params.length + Number(number)}`)
+  return { text: `WITH told AS (${row}) ${proof}`, params: [...params, ...news.params] }
 }
 
 /** Classes of failures of COMMIT after which nothing of the transaction stands. */
@@ -102,6 +108,8 @@ export class OpenTransaction {
   /** The first failure, which later ones only follow from, and the number of its statement. */
   #failed: { cause: Error; at: number } | null = null
   #savepointAt = 0
+  /** Changes of counters that go out with the next statement, as one. */
+  #appends: Statement[] = []
   readonly #stopped = Promise.withResolvers<never>()
 
   constructor(connection: Connection, schema: number) {
@@ -136,7 +144,12 @@ export class OpenTransaction {
     return Promise.race([own.run(this, part), this.#stopped.promise])
   }
 
-  async send(text: string, params: readonly SqlValue[]): Promise<Result> {
+  send(text: string, params: readonly SqlValue[]): Promise<Result> {
+    this.#flush()
+    return this.#send({ text, params })
+  }
+
+  async #send({ text, params }: Statement): Promise<Result> {
     const at = ++this.#sent
     this.#under++
     this.#quietSince = null
@@ -155,7 +168,18 @@ export class OpenTransaction {
 
   /** Send a statement that nobody awaits. Its failure is told by the end of the transaction. */
   post(text: string, params: readonly SqlValue[]): void {
-    this.send(text, params).catch(() => undefined)
+    if (!isAppend(text)) {
+      this.send(text, params).catch(() => undefined)
+      return
+    }
+    if (this.#appends.push({ text, params }) === appendsMax) this.#flush()
+  }
+
+  #flush(): void {
+    const appends = this.#appends
+    if (appends.length === 0) return
+    this.#appends = []
+    this.#send(joinAppends(appends)).catch(() => undefined)
   }
 
   /** Statements from here on can be undone alone. */
@@ -167,6 +191,7 @@ export class OpenTransaction {
   /** Take back everything after the savepoint. Rejects if the part before it failed. */
   async undo(): Promise<void> {
     this.#takes = false
+    this.#appends = []
     await this.#answered()
     if (this.#failed && this.#failed.at <= this.#savepointAt) throw this.#failed.cause
     this.#failed = null
@@ -176,23 +201,27 @@ export class OpenTransaction {
   /** Wait for every statement so far. Rejects if one of them failed. */
   async settle(): Promise<void> {
     this.#takes = false
+    this.#flush()
     await this.#answered()
     if (this.#failed) throw this.#failed.cause
   }
 
   /**
-   * Commit, with a row that proves it, and with the rows of `also`. Resolves to true when the server has it on disk, and on its standby if it
+   * Commit, with a row that proves it, and with the rows of `news`. Resolves to true when the server has it on disk, and on its standby if it
    * has one; to false when nobody knows. Rejects if nothing of it stands.
    */
-  async commit(id: string, also: readonly Statement[] = []): Promise<boolean> {
+  async commit(id: string, news: readonly Statement[] = []): Promise<boolean> {
     this.#takes = false
+    this.#flush()
     if (this.#failed) throw this.#failed.cause
     if (!this.#connection.open) throw new ConnectionLost('the connection has ended')
     // Behind the statements that nobody awaited. If one of them fails, the server makes a ROLLBACK of it.
     this.#connection.takeWarning()
-    for (const { text, params } of also) this.post(text, params)
+    const [first, ...others] = news
+    for (const { text, params } of others) this.post(text, params)
     // A node works with the schema after its own, too.
-    this.post(proof, [id, this.#schema + 1])
+    const { text, params } = proofWith([id, this.#schema + 1], first)
+    this.post(text, params)
     const proofAt = this.#sent
     let command: string
     try {

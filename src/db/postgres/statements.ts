@@ -3,6 +3,9 @@ import type { Result } from './connection.ts'
 import { appendedCounters } from './counters.ts'
 import { digestIn, translateStatement } from './dialect.ts'
 
+/** A text with numbered parameters, and their values. */
+export type Statement = { text: string; params: readonly SqlValue[] }
+
 /** Where statements run: the transaction that a connection has open. */
 export type Transaction = {
   send(text: string, params: readonly SqlValue[]): Promise<Result>

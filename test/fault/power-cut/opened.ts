@@ -52,7 +52,6 @@ export async function openState(dataDir: string): Promise<Service> {
       ...{ database, now, signer, verify, requireDisk, newNonce: createNonce },
       ...{ storeKey: keys.storeKey, newId: () => crypto.randomUUID(), ...noVoucherLimits },
       ...{ addressOf: () => null, pictureAt: () => null, resolveName: async () => null },
-      onlyAuthorizedTills: async () => false,
       requireMerchant: nothing,
       charge: nothing,
       broadcast: nothing,

@@ -75,8 +75,6 @@ export function createServices(engine: WorldDatabase['engine'], metered = false)
     newId: () => Bun.randomUUIDv7(),
     addressOf: () => null,
     pictureAt: () => null,
-    onlyAuthorizedTills: async (tx: Stores, owner: string) =>
-      (await tx.shops.find(owner)).onlyAuthorizedTills,
     resolveName: async () => null,
     recall: (tx: Stores, id: string) => tx.outbox.recall(id, 'taken back', at),
   }

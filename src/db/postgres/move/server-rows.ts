@@ -1,4 +1,5 @@
 import { limits } from '../../../base/limits.ts'
+import { type CounterTable, counterTables } from '../../counters.ts'
 import type { Connection } from '../connection.ts'
 import { appendedCounters, numberColumns } from '../counters.ts'
 import type { Column, Table, Value } from './tables.ts'
@@ -109,12 +110,11 @@ export const sumColumns: Pick<Column, 'name' | 'type'>[] = [
 
 /** The row of sums for a row with counters. Null if all of them are zero. */
 export function sumOf(table: Table, row: readonly Value[]): Value[] | null {
-  const numbers = row.filter((_, at) => table.columns[at]?.counter)
+  const numberOf = (column: string) =>
+    row[table.columns.findIndex(({ name }) => name === column)] ?? '0'
+  const numbers = counterTables[table.name as CounterTable].numbers.map(numberOf)
   if (numbers.every((number) => number === '0')) return null
-  const keys = table.key.map(
-    (name) => row[table.columns.findIndex((one) => one.name === name)] ?? '0',
-  )
-  const [key1 = '0', key2 = '0'] = keys
+  const [key1 = '0', key2 = '0'] = table.key.map(numberOf)
   const [one = '0', two = '0', three = '0', four = '0'] = numbers
   return [table.name, key1, key2, one, two, three, four]
 }
