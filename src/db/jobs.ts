@@ -39,6 +39,8 @@ export type Jobs = {
    * while a step resolves to true, more is left and the next one follows soon.
    */
   sweep(options: Pick<JobOptions, 'failed'> & { step: () => Promise<boolean> }): Job
+  /** Call once after so many seconds, on the time of the jobs. The result cancels it. */
+  after: JobTime['after']
 }
 
 /** Old rows of a feature, deleted by a job that `app/sweeps.ts` starts. */
@@ -77,6 +79,7 @@ export function createJobs(leases: Leases, time = systemTime): Jobs {
   const start = (options: JobOptions) => startJob(options, leases, time)
   return {
     start,
+    after: time.after,
     sweep({ step, ...options }) {
       const run = async () => ((await step()) ? 0 : undefined)
       const everySeconds = limits.housekeepingSeconds

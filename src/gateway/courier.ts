@@ -40,7 +40,11 @@ export type Courier = {
 }
 
 /** The deliveries under way to one relay, and the room for more. `freed` is called when a slot is free. */
-function createSlots(inFlightMax: number, now: Clock, freed: () => void) {
+function createSlots(
+  inFlightMax: number,
+  { jobs, now }: Pick<OutboxOptions, 'jobs' | 'now'>,
+  freed: () => void,
+) {
   const underWay = new Map<number, Promise<void>>()
   /** Deliveries sent in the last second. Only these hold an in-flight slot. */
   const held = new Set<DueDelivery>()
@@ -54,9 +58,9 @@ function createSlots(inFlightMax: number, now: Clock, freed: () => void) {
     }
     held.add(item)
     unanswered += item.text.length
-    const timer = setTimeout(leave, limits.relayPlaceSeconds * 1000)
+    const cancel = jobs.after(limits.relayPlaceSeconds, leave)
     await carry(item)
-    clearTimeout(timer)
+    cancel()
     unanswered -= item.text.length
     underWay.delete(item.outboxId)
     leave()
@@ -162,7 +166,7 @@ function nextTurn(): Promise<void> {
 /** Start the courier of one relay. */
 export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const { database, jobs, now, ended, failed } = options
-  const slots = createSlots(to.inFlightMax, now, () => job.wake())
+  const slots = createSlots(to.inFlightMax, options, () => job.wake())
   const outcomes = createOutcomeWriter(database, to.relay, now)
   let stopped = false
   let reconnected = false

@@ -40,6 +40,7 @@ test('a session is not good before the cut-offs that were missed are read', asyn
     jobs: {
       start: () => ({ wake: () => undefined, fail: () => undefined, stop: async () => undefined }),
       sweep: () => expect.unreachable(),
+      after: () => expect.unreachable(),
     },
     now: systemClock,
     ended: () => undefined,
