@@ -2,7 +2,8 @@ import { same } from './coupon-model.ts'
 import type { Machine } from './machine.ts'
 
 /** Compare the disk of a machine with its model. */
-export function compareDisk({ disk, coupons }: Machine): void {
+export function compareDisk(machine: Machine): void {
+  const { disk, coupons } = machine
   const { looking } = disk
   const counters = looking
     .query<Record<string, unknown>, []>(
@@ -38,6 +39,8 @@ export function compareDisk({ disk, coupons }: Machine): void {
     )
     same('issued', issued, open.length + claimed + voided)
   }
+  machine.ledger.compare(disk)
+  machine.compareTaken()
 }
 
 function handleOf(bytes: Uint8Array): string {

@@ -1,6 +1,7 @@
 /** The coupons of a service as plain maps: what each operation must answer, and what must be on the disk. */
 import { Refusal } from '../../src/base/refusal.ts'
 import { handleOf, handleText } from '../../src/coupons/nonce.ts'
+import type { NostrEvent } from '../../src/nostr/event.ts'
 import type { Outcome } from './process.ts'
 
 /** Something is not as the model says. */
@@ -29,7 +30,9 @@ export type ModelVoucher = {
   phase: 'minted' | 'claimed' | 'refreshed' | 'voided'
   endedAt: number | null
   /** The key that burned it, and the answer that it earned. */
-  burned: { key: string; body: string } | null
+  burned: { key: string; body: string | null } | null
+  /** Its signed event. Null if only its holder can read it. */
+  event: NostrEvent | null
 }
 
 /** A JSON object of an answer. */
@@ -131,18 +134,27 @@ export class CouponModel {
     { nonce, voucher, ...answer }: Json,
     { root, name, expiresAt }: Pick<ModelVoucher, 'root' | 'name' | 'expiresAt'>,
   ): void {
-    if (this.#byNonce.has(nonce)) throw new Mismatch('a nonce twice')
     same(
       'the terms',
       [answer.couponId, answer.name, answer.expiresAt],
       [definition.id, name, expiresAt],
     )
     same('the event', JSON.parse(voucher.content).nonce, nonce)
+    this.#add(definition, nonce, { root, name, expiresAt }).event = voucher
+  }
+
+  #add(
+    definition: ModelDefinition,
+    nonce: string,
+    { root, name, expiresAt }: Pick<ModelVoucher, 'root' | 'name' | 'expiresAt'>,
+  ): ModelVoucher {
+    if (this.#byNonce.has(nonce)) throw new Mismatch('a nonce twice')
     const handle = handleText(handleOf(nonce))
-    const fresh = { phase: 'minted', endedAt: null, burned: null } as const
-    const issued = { ...fresh, nonce, handle, definition, root, name, expiresAt }
+    const fresh = { phase: 'minted', endedAt: null, burned: null, event: null } as const
+    const issued: ModelVoucher = { ...fresh, nonce, handle, definition, root, name, expiresAt }
     this.#byNonce.set(nonce, issued)
     this.vouchers.push(issued)
+    return issued
   }
 
   refresh(voucher: ModelVoucher, key: string, outcome: Outcome, now: number): void {
@@ -222,6 +234,20 @@ export class CouponModel {
     const ends = this.vouchers.filter((one) => one.root === root && one.phase !== 'refreshed')
     if (ends.length !== 1) throw new Mismatch(`a chain has ${ends.length} ends`)
     return ends[0] as ModelVoucher
+  }
+
+  /** A voucher moved to the inbox of a holder, within a transfer: nobody else knows its new nonce. */
+  moved(voucher: ModelVoucher, nonce: string, now: number): void {
+    const code = whyNotLive(voucher, now, 'voucher-refreshed')
+    if (code !== null) throw new Mismatch(`a transfer moved a voucher, but it must refuse ${code}`)
+    Object.assign(voucher, { phase: 'refreshed', endedAt: now, burned: { key: '', body: null } })
+    this.#add(voucher.definition, nonce, voucher)
+  }
+
+  /** Check that a voucher may be refused, because it is not open. */
+  notLive(voucher: ModelVoucher, now: number): void {
+    if (whyNotLive(voucher, now, '') === null)
+      throw new Mismatch('a transfer of a good voucher was refused')
   }
 
   find(nonce: string): ModelVoucher | undefined {

@@ -1,113 +1,166 @@
 import { SQLiteError } from 'bun:sqlite'
-import { startSweeps } from '../../src/app/sweeps.ts'
+import { createStores } from '../../src/app/stores.ts'
 import { limits } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
-import { couponsKilled } from '../../src/coupons/news.ts'
-import type { CouponService } from '../../src/coupons/service.ts'
-import { noVoucherLimits } from '../../src/coupons/voucher-limits.ts'
-import { startKillSweep } from '../../src/coupons/worker.ts'
-import { createJobs } from '../../src/db/jobs.ts'
+import { handleOf } from '../../src/coupons/nonce.ts'
+import { createSql } from '../../src/db/connection.ts'
+import type { NostrEvent } from '../../src/nostr/event.ts'
 import type { Random } from '../fuzz/random.ts'
-import { newSigner, verifyEvent } from '../support/client.ts'
-import { CouponModel, Mismatch } from './coupon-model.ts'
+import { manager, newHolder } from '../support/cards.ts'
+import { newSigner } from '../support/client.ts'
+import { CardModel } from './card-model.ts'
+import { CouponModel, Mismatch, same } from './coupon-model.ts'
 import { Disk } from './disk.ts'
+import { LedgerModel } from './ledger-model.ts'
 import type { Loop } from './loop.ts'
+import type { Network } from './network.ts'
 import { Crash, Process } from './process.ts'
+import type { Relay } from './relay.ts'
+import { type RunningService, startService } from './service.ts'
 
 /** Unix seconds at the beginning of every world. */
 const startedAt = 1_800_000_000
 
+/** A service as others know it. */
+export type Peer = { pubkey: string; base: string }
+
 export type MachineParts = {
   random: Random
   loop: Loop
+  network: Network
+  relays: readonly Relay[]
+  /** Services whose vouchers are taken, this one left out. */
+  peers: Peer[]
   /** The world ends: something is not as it must be. */
   fail: (cause: unknown) => void
 }
 
-/** The service of a process that runs. */
-export type Service = {
-  process: Process
-  coupons: CouponService
-  /** Stop the work in the background and close the database. */
-  stop(): Promise<void>
-}
-
-const storeKey = new Uint8Array(32).fill(5)
-const signers = [newSigner(new Uint8Array(32).fill(7)), newSigner(new Uint8Array(32).fill(8))]
+const signers = [manager, newSigner(new Uint8Array(32).fill(8))]
+export const peers: Peer[] = signers.map(({ pubkey }, at) => {
+  return { pubkey, base: `https://shop-${at}.example` }
+})
+/** People with a name at every service, and tokens in the ledger. */
+export const people = ['ana', 'beto', 'caro'].map((name, at) => {
+  return { name, ...newHolder(new Uint8Array(32).fill(20 + at)) }
+})
 
 /** A computer with a disk and a clock, on which one service runs at a time. */
 export class Machine {
   readonly disk = Disk.take()
   readonly coupons = new CouponModel()
-  service: Service | null = null
+  readonly ledger = new LedgerModel(
+    new Map([
+      ['ARS', manager.pubkey],
+      ['BTC', manager.pubkey],
+    ]),
+  )
+  readonly cards = new CardModel(this.ledger)
+  service: RunningService | null = null
   /** Seconds that its clock is ahead of the world's. */
   offset = 0
   /** The newest commit, by its clock. */
   newestCommit = 0
   /** The port calls of the next process until it crashes. */
   crashIn: number | null = null
-  readonly #parts: MachineParts
+  /** Events that it promised to deliver. */
+  readonly promised = new Map<string, NostrEvent>()
+  /** Idempotency-Keys of its swaps at other services. */
+  readonly transferKeys = new Set<string>()
+  /** Only the first service has a ledger and cards: its key is known to the tests of those. */
+  readonly hasLedger: boolean
+  readonly base: string
   readonly signer
+  readonly #parts: MachineParts
+  readonly #taken: { service: string; handle: Uint8Array; holder: string }[] = []
+  #named = false
 
   constructor(parts: MachineParts, at: number) {
     this.#parts = parts
+    this.hasLedger = at === 0
     this.signer = signers[at] as (typeof signers)[number]
+    this.base = (peers[at] as Peer).base
   }
 
   /** Unix seconds as its clock shows them. */
   now = (): number => Math.floor(startedAt + this.#parts.loop.seconds + this.offset)
 
   /** Start the service. It may crash while it starts. */
-  start(): void {
-    const { random, loop, fail } = this.#parts
-    const { disk, now } = this
-    const crashIn = this.crashIn
+  async start(): Promise<void> {
+    const { loop, fail } = this.#parts
+    await this.#name()
+    const { disk, now, crashIn } = this
     this.crashIn = null
-    let process: Process
+    let process: Process | null = null
     try {
-      process = new Process({ disk, loop, now, fail }, crashIn)
-    } catch (cause) {
-      if (!(cause instanceof Crash)) fail(cause)
-      return
-    }
-    process.onEnd(() => {
-      this.service = null
-    })
-    const { database } = process
-    const jobs = createJobs(database, loop.timeOf(process))
-    const failed = (cause: unknown) => this.#jobFailed(process, cause)
-    const sweep = startKillSweep({ jobs, database, failed })
-    database.listen(couponsKilled, { told: sweep.wake, missed: sweep.wake })
-    const warn = (_: string, fields: { cause?: unknown } = {}) => failed(fields.cause)
-    const sweeps = startSweeps({ database, jobs, now, log: { warn } } as never)
-    const coupons: CouponService = {
-      ...{ database, now, signer: this.signer, verify: verifyEvent, storeKey },
-      newNonce: () => Buffer.from(random.bytes(16)).toString('base64url'),
-      newId: () => uuidOf(random.bytes(16).toHex()),
-      requireMerchant: async () => undefined,
-      addressOf: () => null,
-      pictureAt: () => null,
-      charge: async () => undefined,
-      resolveName: async () => null,
-      broadcast: async () => undefined,
-      recall: async () => undefined,
-      ...noVoucherLimits,
-      requireDisk: () => undefined,
-    }
-    const stop = async () => {
-      try {
-        await Promise.all([sweep.stop(), sweeps.stop()])
-        await database.close()
-      } catch (cause) {
-        if (!(cause instanceof Crash)) fail(cause)
+      const committed = () => {
+        this.newestCommit = Math.max(this.newestCommit, now())
       }
-      process.crash()
+      process = new Process({ disk, loop, now, committed, fail }, crashIn)
+      process.onEnd(() => {
+        this.service = null
+      })
+      const service = await startService(process, this, this.#parts)
+      if (process.alive) this.service = service
+    } catch (cause) {
+      // A service that cannot start ends.
+      process?.crash()
+      if (!(cause instanceof Crash) && !(process && this.excuses(process, cause))) fail(cause)
     }
-    this.service = { process, coupons, stop }
+  }
+
+  /** Stop the service. It may crash meanwhile. */
+  async stop(): Promise<void> {
+    const { service } = this
+    if (!service) return
+    try {
+      await service.stop()
+    } catch (cause) {
+      if (!(cause instanceof Crash) && !this.excuses(service.process, cause))
+        this.#parts.fail(cause)
+      service.process.crash()
+    }
+  }
+
+  /** Give people their names, once. */
+  async #name(): Promise<void> {
+    if (this.#named) return
+    this.#named = true
+    const { accounts } = createStores(createSql(this.disk.looking, 'later'))
+    for (const { name, pubkey } of people) {
+      const account = { name, pubkey, lud16: null, nonceId: null, createdBy: pubkey }
+      await accounts.insert({ ...account, uuid: crypto.randomUUID(), createdAt: startedAt })
+    }
+  }
+
+  /** It said that it took a voucher for a holder: from now on that must be true. */
+  take({ service, nonce, holder }: { service: string; nonce: string; holder: string }): void {
+    this.#taken.push({ service, handle: handleOf(nonce), holder })
+  }
+
+  /** Check that every voucher that it said to have taken is taken, for that holder. */
+  compareTaken(): void {
+    const find = this.disk.looking.query<{ holder: Uint8Array }, [Uint8Array, Uint8Array]>(
+      'SELECT holder FROM transfers WHERE service = ? AND handle = ?',
+    )
+    for (const { service, handle, holder } of this.#taken) {
+      const found = find.get(Uint8Array.fromHex(service), handle)?.holder.toHex()
+      same('the holder of a voucher that was taken', found, holder)
+    }
+  }
+
+  newTransferKey(key: string): string {
+    this.transferKeys.add(key)
+    return key
+  }
+
+  /** An event of its own is on the disk. */
+  told(event: NostrEvent): void {
+    this.ledger.committed(event)
+    this.promised.set(event.id, event)
   }
 
   /** Background work may fail for a fault of this world, and for nothing else. */
-  #jobFailed(process: Process, cause: unknown): void {
+  jobFailed(process: Process, cause: unknown): void {
     if (!process.alive || this.excuses(process, cause)) return
     this.#parts.fail(new Mismatch(`work in the background failed: ${Bun.inspect(cause)}`))
   }
@@ -128,13 +181,4 @@ export class Machine {
     this.service?.process.crash()
     this.disk.giveBack()
   }
-}
-
-function uuidOf(hex: string): string {
-  return [8, 4, 4, 4, 12]
-    .map((length, at, all) => {
-      const from = all.slice(0, at).reduce((sum, one) => sum + one, 0)
-      return hex.slice(from, from + length)
-    })
-    .join('-')
 }

@@ -4,37 +4,72 @@ import { shrink, textOf } from './shrink.ts'
 import { run } from './world.ts'
 
 /**
- * The simulation: `npm run simulate -- --seeds 10000`, with `--seed 7` for the first seed and `--steps 120` for the
- * length of a script. A seed that fails is shrunk to a short script, to be added to `found.ts`. Exits with 1 then.
+ * The simulation: `npm run simulate -- --seeds 10000`, with `--seed 7` for the first seed, `--steps 150` for the
+ * length of a script, and `--processes 2` to share the seeds among processes. A seed that fails is shrunk to a short
+ * script, to be added to `found.ts`. Exits with 1 then.
  */
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1000' },
     seed: { type: 'string', default: '1' },
-    steps: { type: 'string', default: '120' },
+    steps: { type: 'string', default: '150' },
+    processes: { type: 'string', default: '1' },
   },
 })
-const first = Number(values.seed)
+const [seeds, first, steps, processes] = [
+  Number(values.seeds),
+  Number(values.seed),
+  Number(values.steps),
+  Number(values.processes),
+]
 const began = performance.now()
-let operations = 0
-let done = 0
-for (; done < Number(values.seeds); done++) {
-  const script = scriptOf(first + done, Number(values.steps))
-  try {
-    operations += (await run(script)).operations
-  } catch (cause) {
-    console.log(`SEED=${script.seed} failed: ${String(cause).split('\n').at(-1)}`)
-    const shorter = await shrink(script)
-    await run(shorter).catch((again: unknown) => console.log(String(again)))
-    console.log(
-      `${shorter.steps.length} of ${script.steps.length} steps are enough:\n${textOf(shorter)}`,
-    )
-    process.exit(1)
+const { operations, failed } = processes > 1 ? await shareOut() : await runAll()
+const seconds = Math.round((performance.now() - began) / 1000)
+const range = `seeds ${first} to ${first + seeds - 1}`
+if (!failed) {
+  console.log(
+    `${operations} operations in ${seeds} worlds (${range}) in ${seconds} s: no difference`,
+  )
+}
+process.exit(failed ? 1 : 0)
+
+type Result = { operations: number; failed: boolean }
+
+/** Run every seed here, up to the first that fails. */
+async function runAll(): Promise<Result> {
+  let done = 0
+  for (let seed = first; seed < first + seeds; seed++) {
+    const script = scriptOf(seed, steps)
+    try {
+      done += (await run(script)).operations
+    } catch (cause) {
+      console.log(`SEED=${seed} failed: ${String(cause).split('\n').at(-1)}`)
+      const shorter = await shrink(script)
+      await run(shorter).catch((again: unknown) => console.log(String(again)))
+      console.log(`${shorter.steps.length} of ${script.steps.length} steps are enough:`)
+      console.log(textOf(shorter))
+      return { operations: done, failed: true }
+    }
+  }
+  return { operations: done, failed: false }
+}
+
+/** Run a part of the seeds in each process. */
+async function shareOut(): Promise<Result> {
+  const each = Math.ceil(seeds / processes)
+  const results = Array.from({ length: processes }, async (_, at): Promise<Result> => {
+    const from = at * each
+    const part = ['--seed', String(first + from), '--seeds', String(Math.min(each, seeds - from))]
+    const command = [process.execPath, import.meta.path, ...part, '--steps', String(steps)]
+    const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' })
+    const text = await new Response(child.stdout).text()
+    const ran = /^(\d+) operations/m.exec(text)
+    if ((await child.exited) !== 0 || !ran) console.log(text)
+    return { operations: Number(ran?.[1] ?? 0), failed: !ran }
+  })
+  const all = await Promise.all(results)
+  return {
+    operations: all.reduce((sum, one) => sum + one.operations, 0),
+    failed: all.some((one) => one.failed),
   }
 }
-const seconds = (performance.now() - began) / 1000
-const cpu = process.cpuUsage()
-console.log(
-  `${operations} operations over ${done} seeds (${first} to ${first + done - 1}) in ${seconds.toFixed(0)} s, ` +
-    `${((cpu.user + cpu.system) / 1e6).toFixed(0)} s of CPU: nothing was lost, doubled or contradicted`,
-)

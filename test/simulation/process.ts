@@ -1,6 +1,6 @@
 import type { Stores } from '../../src/app/stores.ts'
 import { createStores } from '../../src/app/stores.ts'
-import type { Database, OpenDatabase } from '../../src/db/database.ts'
+import type { AfterCommit, Locking, OpenDatabase, Plan } from '../../src/db/database.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
 import type { Disk, DiskWatch, WatchedConnection } from './disk.ts'
@@ -21,7 +21,14 @@ export type Watched = {
 /** A disk fault that waits for the n-th writing statement or commit from now. */
 export type Fault = { kind: 'statement' | 'commit'; after: number; kept: boolean }
 
-type ProcessParts = { disk: Disk; loop: Loop; now: () => number; fail: (cause: unknown) => void }
+type ProcessParts = {
+  disk: Disk
+  loop: Loop
+  now: () => number
+  /** Called at each commit. */
+  committed: () => void
+  fail: (cause: unknown) => void
+}
 
 /** A run of a service. It ends with a crash, at any statement, commit, message or timer. */
 export class Process implements DiskWatch {
@@ -35,13 +42,13 @@ export class Process implements DiskWatch {
   #fault: Fault | null = null
   /** Ends of operations in the transaction that runs. */
   #journal: { watched: Watched; outcome: Outcome }[] = []
-  readonly database: OpenDatabase<Stores>
+  readonly #engine: OpenDatabase<Stores>
 
   constructor(parts: ProcessParts, crashIn: number | null) {
     this.#parts = parts
     this.#crashIn = crashIn
     try {
-      this.database = new SqliteEngine({
+      this.#engine = new SqliteEngine({
         path: 'a disk in memory',
         schema: couponSchema,
         now: parts.now,
@@ -102,6 +109,7 @@ export class Process implements DiskWatch {
   }
 
   committed(): void {
+    this.#parts.committed()
     try {
       for (const { watched, outcome } of this.#journal.splice(0)) watched.committed(outcome)
     } catch (cause) {
@@ -113,26 +121,42 @@ export class Process implements DiskWatch {
     this.#connections.push(connection)
   }
 
-  /** The database for one operation, whose transactions are told to `watched` once they are on disk. */
-  watch(watched: Watched): Database<Stores> {
-    const { database } = this
-    const noting = async <T>(work: () => Promise<T>, last: boolean): Promise<T> => {
-      try {
-        const value = await work()
-        if (last) this.#journal.push({ watched, outcome: { value } })
-        return value
-      } catch (refused) {
-        this.#journal.push({ watched, outcome: { refused } })
-        throw refused
-      }
+  /** The database of the process. What it commits is told to `watched`. */
+  watch(watched: Watched = { committed: () => undefined }): OpenDatabase<Stores> {
+    const engine = this.#engine
+    const transact = ({ first, ...plan }: Plan<Stores>, operation: Operation) => {
+      const firstNoted: typeof first =
+        first && ((tx) => this.#noting(watched, () => first(tx), false))
+      return engine.transact({ ...plan, first: firstNoted }, (tx) =>
+        this.#noting(watched, () => operation(tx), true),
+      )
     }
-    return {
-      snapshot: (query) => database.snapshot(query),
-      transact: ({ first, ...plan }, operation) =>
-        database.transact(
-          { ...plan, first: first && ((tx) => noting(() => first(tx), false)) },
-          (tx) => noting(() => operation(tx), true),
-        ),
+    return new Proxy(engine, {
+      get(target, name) {
+        if (name === 'transact') return transact
+        const part: unknown = Reflect.get(target, name, target)
+        return typeof part === 'function' ? part.bind(target) : part
+      },
+    })
+  }
+
+  async #noting<T>(watched: Watched, work: () => Promise<T>, last: boolean): Promise<T> {
+    const before = this.#journal.length
+    try {
+      const value = await work()
+      if (last) this.#journal.push({ watched, outcome: { value } })
+      return value
+    } catch (refused) {
+      // The notes of a refused operation are undone.
+      this.#journal.splice(before, Number.POSITIVE_INFINITY, { watched, outcome: { refused } })
+      throw refused
     }
   }
+
+  /** Call in the order of the commits, if the transaction that runs is committed. */
+  note(committed: () => void): void {
+    this.#journal.push({ watched: { committed }, outcome: { value: null } })
+  }
 }
+
+type Operation = (tx: Stores & AfterCommit & Locking) => Promise<unknown>

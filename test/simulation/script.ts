@@ -10,9 +10,15 @@ const weights: Record<string, number> = {
   claim: 14,
   void: 5,
   kill: 2,
-  preview: 6,
+  preview: 4,
+  send: 3,
+  transaction: 8,
+  card: 1,
+  tap: 4,
+  pay: 6,
+  relay: 3,
   again: 10,
-  pass: 4,
+  pass: 8,
   crash: 4,
   fault: 4,
   clock: 3,
@@ -30,5 +36,7 @@ export function scriptOf(seed: number, length: number): Script {
     const turns = random.chance(0.4) ? null : random.below(5)
     return { do: name, at, n: [number(), number(), number()], turns }
   })
-  return { seed, machines: 1, steps }
+  // Nothing goes without a coupon.
+  const define = (at: number): Step => ({ do: 'define', at, n: [at, 0, 0], turns: null })
+  return { seed, machines: 2, steps: [define(0), define(1), ...steps] }
 }

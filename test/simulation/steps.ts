@@ -4,12 +4,12 @@ import { define, edit } from '../../src/coupons/define.ts'
 import { mintVouchers } from '../../src/coupons/mint.ts'
 import { preview } from '../../src/coupons/preview.ts'
 import { refresh } from '../../src/coupons/refresh.ts'
-import type { CouponService } from '../../src/coupons/service.ts'
 import { voidAll, voidVoucher } from '../../src/coupons/void.ts'
 import type { Caller } from '../../src/session/caller.ts'
 import type { Asked, CouponModel, ModelDefinition, ModelVoucher } from './coupon-model.ts'
-import type { Service } from './machine.ts'
+import type { Machine } from './machine.ts'
 import type { Outcome } from './process.ts'
+import type { Service } from './service.ts'
 
 /** A request of a client, made from numbers when its turn comes. */
 export type Request = {
@@ -17,21 +17,28 @@ export type Request = {
   words: string
   run(service: Service): Promise<unknown>
   /** Called in the order of the commits, with the time of that machine. */
-  judge(outcome: Outcome, now: number): void
+  judge(outcome: Outcome, now: number, service: Service): void
+  /** It has no transaction, or several: its answer is judged, too, or instead. */
+  answered?(answer: unknown): void
+  /** True for a refusal that comes before any transaction. */
+  early?(code: string, now: number): boolean
   /** It only reads: it is judged by its answer. */
   reads?: true
 }
 
-type Numbers = readonly [number, number, number]
+/** The world that a request is made in. */
+export type Around = { machine: Machine; machines: readonly Machine[]; serial(): number }
+
+export type Numbers = readonly [number, number, number]
 
 /** Makes a request from numbers. Null if there is nothing yet that it could be about. */
-export type Maker = (model: CouponModel, numbers: Numbers, now: number) => Request | null
+export type Maker = (around: Around, numbers: Numbers, now: number) => Request | null
 
 export const owners = ['a1', 'b2'].map((digits) => digits.repeat(32))
 const keys = ['llave-numero-1', 'llave-numero-2', 'llave-numero-3']
 const benefit = { type: 'percent', percent: 10 } as const
 
-function pick<T>(list: readonly T[], number: number): T {
+export function pick<T>(list: readonly T[], number: number): T {
   return list[number % list.length] as T
 }
 
@@ -41,7 +48,7 @@ function someDefinition({ definitions }: CouponModel, number: number): ModelDefi
 }
 
 /** A voucher of the model; the newest ones more often, because old ones have ended. */
-function someVoucher({ vouchers }: CouponModel, number: number): ModelVoucher | null {
+export function someVoucher({ vouchers }: CouponModel, number: number): ModelVoucher | null {
   return vouchers.length === 0 ? null : pick(vouchers.slice(number % 4 ? -10 : 0), number)
 }
 
@@ -71,7 +78,7 @@ function repeatOf({ key, scope, request }: Asked) {
 const keyOf = (number: number) => (number % 4 ? null : pick(keys, number))
 
 export const makers: Record<string, Maker> = {
-  define(model, [a, b, c], now) {
+  define({ machine: { coupons: model } }, [a, b, c], now) {
     const owner = pick(owners, a)
     const { caller, signature } = callerOf(owner, b)
     const maxUses = pick([null, 1, 3, 20], b)
@@ -86,7 +93,7 @@ export const makers: Record<string, Maker> = {
     }
   },
 
-  edit(model, [a, b, c], now) {
+  edit({ machine: { coupons: model } }, [a, b, c], now) {
     const definition = someDefinition(model, a)
     if (!definition) return null
     const owner = b % 8 ? definition.owner : pick(owners, a)
@@ -111,7 +118,7 @@ export const makers: Record<string, Maker> = {
     }
   },
 
-  mint(model, [a, b, c]) {
+  mint({ machine: { coupons: model } }, [a, b, c]) {
     const definition = someDefinition(model, a)
     if (!definition) return null
     const by = b % 8 ? definition.owner : pick(owners, a)
@@ -126,7 +133,7 @@ export const makers: Record<string, Maker> = {
     }
   },
 
-  refresh(model, [a, b]) {
+  refresh({ machine: { coupons: model } }, [a, b]) {
     const voucher = someVoucher(model, a)
     if (!voucher) return null
     const key = pick(keys, b)
@@ -137,7 +144,7 @@ export const makers: Record<string, Maker> = {
     }
   },
 
-  claim(model, [a, b]) {
+  claim({ machine: { coupons: model } }, [a, b]) {
     const voucher = someVoucher(model, a)
     if (!voucher) return null
     const { nonce } = voucher
@@ -151,7 +158,7 @@ export const makers: Record<string, Maker> = {
     }
   },
 
-  void(model, [a, b, c]) {
+  void({ machine: { coupons: model } }, [a, b, c]) {
     const voucher = someVoucher(model, a)
     if (!voucher) return null
     const { definition, nonce, handle } = voucher
@@ -167,7 +174,7 @@ export const makers: Record<string, Maker> = {
     }
   },
 
-  kill(model, [a, b]) {
+  kill({ machine: { coupons: model } }, [a, b]) {
     const definition = someDefinition(model, a)
     if (!definition) return null
     const owner = b % 8 ? definition.owner : pick(owners, a)
@@ -180,7 +187,7 @@ export const makers: Record<string, Maker> = {
     }
   },
 
-  preview(model, [a]) {
+  preview({ machine: { coupons: model } }, [a]) {
     const voucher = someVoucher(model, a)
     if (!voucher) return null
     return {
@@ -190,9 +197,4 @@ export const makers: Record<string, Maker> = {
       judge: (outcome, at) => model.preview(voucher, outcome, at),
     }
   },
-}
-
-/** The coupon service on the database of one operation. */
-export function couponsOn(service: Service, database: CouponService['database']): Service {
-  return { ...service, coupons: { ...service.coupons, database } }
 }

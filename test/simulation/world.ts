@@ -3,9 +3,12 @@ import { Random } from '../fuzz/random.ts'
 import { compareDisk } from './compare.ts'
 import { Mismatch, same } from './coupon-model.ts'
 import { Loop } from './loop.ts'
-import { Machine } from './machine.ts'
+import { Machine, peers } from './machine.ts'
+import { type Arrived, Network } from './network.ts'
 import type { Outcome, Process } from './process.ts'
-import { couponsOn, makers, type Request } from './steps.ts'
+import { Relay } from './relay.ts'
+import { makers, pick, type Request } from './steps.ts'
+import { compareTransfers, requestOf, walletMakers } from './wallet-steps.ts'
 
 /**
  * A step: the request of a client or a fault, on one machine, made from three numbers. `turns` of the event loop pass
@@ -17,16 +20,23 @@ export type Step = { do: string; at: number; n: [number, number, number]; turns:
 export type Script = { seed: number; machines: number; steps: Step[] }
 
 export type Report = {
-  /** Requests of clients. */
+  /** Requests of clients and of other services. */
   operations: number
   /** A number that two runs share only if the same things happened in the same order. */
   trace: number
   log: string[]
 }
 
+/** Starts in which everything that was left must end. */
+const startsMax = 6
+
 /** Run a script. Throws `Mismatch` when something is not as the model says. */
 export async function run(script: Script): Promise<Report> {
-  const world = new World(script)
+  const chance = Math.random
+  const random = new Random(script.seed)
+  // The jitter of retries follows from the seed, too.
+  Math.random = () => random.next()
+  const world = new World(script, random)
   try {
     for (const step of script.steps) await world.step(step)
     await world.finish()
@@ -35,27 +45,48 @@ export async function run(script: Script): Promise<Report> {
     throw new Mismatch(`SEED=${script.seed}\n${world.log.join('\n')}`, { cause })
   } finally {
     world.end()
+    Math.random = chance
   }
   return { operations: world.operations, trace: Number(world.trace), log: world.log }
 }
 
 class World {
-  operations = 0
   trace = 0n
   readonly log: string[] = []
   readonly #loop = new Loop()
+  readonly #network: Network
+  readonly #relays: Relay[]
   readonly #machines: Machine[]
   readonly #requests: { machine: Machine; request: Request }[] = []
+  #launched = 0
+  #serial = 0
   /** Requests of processes that run, without an answer yet. */
-  #open = 0
+  readonly #open = new Set<Request>()
   #failure: unknown = null
 
-  constructor({ seed, machines }: Script) {
-    const random = new Random(seed)
+  constructor({ machines }: Script, random: Random) {
+    const loop = this.#loop
+    const network = new Network(loop, random)
+    this.#network = network
+    const urls = ['wss://one.example', 'wss://two.example']
+    this.#relays = urls.map((url) => new Relay(url, loop, random))
+    const shared = { random, loop, network, relays: this.#relays, fail: this.#fail }
     this.#machines = Array.from({ length: machines }, (_, at) => {
-      const parts = { random, loop: this.#loop, fail: this.#fail }
-      return new Machine(parts, at)
+      const others = peers.slice(0, machines).filter((_peer, index) => index !== at)
+      const machine = new Machine({ ...shared, peers: others }, at)
+      network.join(new URL(machine.base).host, {
+        answer: (arrived) => this.#serve(machine, arrived),
+        alive: () => {
+          const process = machine.service?.process
+          return () => process?.alive === true
+        },
+      })
+      return machine
     })
+  }
+
+  get operations(): number {
+    return this.#launched
   }
 
   readonly #fail = (cause: unknown): void => {
@@ -63,8 +94,7 @@ class World {
   }
 
   async step(step: Step): Promise<void> {
-    const machine = this.#machines[step.at % this.#machines.length] as Machine
-    await this.#do(step, machine)
+    await this.#do(step, pick(this.#machines, step.at))
     if (step.turns === null) {
       await this.#loop.quiet()
       this.#check()
@@ -75,57 +105,84 @@ class World {
   }
 
   async #do({ do: name, n }: Step, machine: Machine): Promise<void> {
-    const [a, b] = n
-    switch (name) {
-      case 'pass':
-        this.#say('time passes')
-        return this.#loop.pass([1, 5, 40, 70][a % 4] as number)
-      case 'clock':
-        machine.offset = [0, 0, 0, 5, -5, -8, 300, -300][a % 8] as number
-        this.#say(`the clock is ${machine.offset} s ahead`)
-        return
-      case 'crash':
-        this.#say(`crash after ${a % 200}`)
-        if (machine.service) machine.service.process.crashAfter(a % 200)
-        else machine.crashIn = a % 2000
-        return
-      case 'fault': {
-        const fault = {
-          kind: b % 2 ? 'statement' : 'commit',
-          after: a % 3,
-          kept: b % 3 === 0,
-        } as const
-        this.#say(`fault ${JSON.stringify(fault)}`)
-        return machine.service?.process.strikeAfter(fault)
-      }
-      case 'restart': {
-        this.#say('restart')
-        const { service } = machine
-        await this.#loop.quiet()
-        if (service?.process.alive) void service.stop()
-        return this.#loop.quiet()
-      }
-      case 'again': {
-        const before = this.#requests[a % Math.max(1, this.#requests.length)]
-        if (before) this.#launch(before.machine, before.request)
-        return
-      }
-      default: {
-        const make = makers[name]
-        if (!make) throw new Error(`there is no step ${name}`)
-        const request = make(machine.coupons, n, machine.now())
-        if (!request) return
-        this.#requests.push({ machine, request })
-        this.#launch(machine, request)
-      }
+    const fault = this.#faults[name]
+    if (fault) return fault(machine, n)
+    if (name === 'again') {
+      if (this.#requests.length === 0) return
+      const { machine: before, request } = pick(this.#requests, n[0])
+      return this.#send(before, request)
     }
+    const asked = walletMakers[name] && this.#placeOf(name, machine)
+    const around = {
+      machine: asked ?? machine,
+      machines: this.#machines,
+      serial: () => this.#serial++,
+    }
+    const make = makers[name] ?? walletMakers[name]
+    if (!make) throw new Error(`there is no step ${name}`)
+    const request = make(around, n, around.machine.now())
+    if (!request) return
+    this.#requests.push({ machine: around.machine, request })
+    return this.#send(around.machine, request)
   }
 
-  #launch(machine: Machine, request: Request): void {
-    if (!machine.service) machine.start()
+  /** Tokens and cards are at the first machine. */
+  #placeOf(name: string, machine: Machine): Machine | undefined {
+    return name === 'send' ? machine : this.#machines[0]
+  }
+
+  readonly #faults: Record<string, (machine: Machine, n: Step['n']) => Promise<void> | void> = {
+    pass: (_, [a]) => {
+      const seconds = pick([0.2, 1, 5, 15, 40, 70], a)
+      this.#say(`${seconds} s pass`)
+      return this.#loop.pass(seconds)
+    },
+    clock: (machine, [a]) => {
+      machine.offset = pick([0, 0, 0, 5, -5, -8, 300, -300], a)
+      this.#say(`the clock is ${machine.offset} s ahead`)
+    },
+    crash: (machine, [a]) => {
+      this.#say(`crash after ${a % 200}`)
+      if (machine.service) machine.service.process.crashAfter(a % 200)
+      else machine.crashIn = a % 400
+    },
+    fault: (machine, [a, b]) => {
+      const kind = b % 2 ? 'statement' : 'commit'
+      const fault = { kind, after: a % 3, kept: b % 3 === 0 } as const
+      this.#say(`fault ${JSON.stringify(fault)}`)
+      machine.service?.process.strikeAfter(fault)
+    },
+    relay: (_, [a, b]) => {
+      this.#say(`a relay goes ${b % 2 ? 'up' : 'down'}`)
+      pick(this.#relays, a).turn(b % 2 === 1)
+    },
+    restart: async (machine) => {
+      this.#say('restart')
+      await this.#loop.quiet()
+      void machine.stop()
+      await this.#loop.pass(11)
+    },
+  }
+
+  /** A client asks. It starts a service that is down, as an operator would. */
+  async #send(machine: Machine, request: Request): Promise<void> {
+    if (!machine.service) await machine.start()
+    if (!machine.service) return
+    // The client hears of a failure in `#answered`.
+    this.#launch(machine, request).catch(() => undefined)
+  }
+
+  /** Another service asks. Null if nobody is there. */
+  #serve(machine: Machine, arrived: Arrived): Promise<unknown> | null {
+    if (!machine.service) return null
+    const { request, answer } = requestOf(machine, arrived)
+    return this.#launch(machine, request).then(answer)
+  }
+
+  async #launch(machine: Machine, request: Request): Promise<unknown> {
     const { service } = machine
-    if (!service) return
-    this.operations++
+    if (!service) throw new Error('no service')
+    this.#launched++
     this.#say(request.words)
     const { process } = service
     const before = process.struck
@@ -133,54 +190,52 @@ class World {
     const database = process.watch({
       committed: (outcome) => {
         committed = outcome
-        machine.newestCommit = Math.max(machine.newestCommit, machine.now())
-        request.judge(outcome, machine.now())
+        request.judge(outcome, machine.now(), own)
       },
     })
-    this.#open++
-    const answered = (outcome: Outcome) => {
-      this.#open--
-      // Nobody hears a process that has ended.
-      if (!process.alive) return
+    const own = service.on(database)
+    const told = { ...request }
+    this.#open.add(told)
+    process.onEnd(() => this.#open.delete(told))
+    const outcome = await request.run(own).then(
+      (value): Outcome => ({ value }),
+      (refused: unknown): Outcome => ({ refused }),
+    )
+    this.#open.delete(told)
+    // Nobody hears a process that has ended.
+    if (process.alive) {
       try {
-        this.#answer(machine, process, { request, outcome, committed, before })
+        this.#answered(machine, process, { request, outcome, committed, before, own })
       } catch (cause) {
         this.#fail(cause)
       }
     }
-    request.run(couponsOn(service, database)).then(
-      (value) => answered({ value }),
-      (refused: unknown) => answered({ refused }),
-    )
+    if ('refused' in outcome) throw outcome.refused
+    return outcome.value
   }
 
   /** An answer reaches its client: it must be the one that was committed. */
-  #answer(
+  #answered(
     machine: Machine,
     process: Process,
-    {
-      request,
-      outcome,
-      committed,
-      before,
-    }: { request: Request; outcome: Outcome; committed: Outcome | null; before: number },
+    { request, outcome, committed, before, own }: Answered,
   ): void {
-    const failed = 'refused' in outcome && !(outcome.refused instanceof Refusal)
-    this.#say(
-      failed
-        ? '  503'
-        : 'value' in outcome
-          ? '  answered'
-          : `  ${(outcome.refused as Refusal).code}`,
-    )
-    if (failed) {
+    if ('refused' in outcome && !(outcome.refused instanceof Refusal)) {
+      this.#say('  503')
       if (process.struck > before) return
       throw new Mismatch(`it failed: ${Bun.inspect(outcome.refused)}`)
     }
-    if (request.reads) request.judge(outcome, machine.now())
+    this.#say('value' in outcome ? '  answered' : `  ${String(outcome.refused)}`)
+    if ('refused' in outcome && machine.excuses(process, outcome.refused)) return
+    if (request.answered) {
+      if ('value' in outcome) request.answered(outcome.value)
+    } else if (request.reads) request.judge(outcome, machine.now(), own)
     else if (committed) same('the answer', outcome, committed)
-    else if ('refused' in outcome && machine.excuses(process, outcome.refused)) return
-    else throw new Mismatch('it was answered before its commit')
+    else if (
+      !('refused' in outcome && request.early?.((outcome.refused as Refusal).code, machine.now()))
+    ) {
+      throw new Mismatch('it was answered before its commit')
+    }
   }
 
   #check(): void {
@@ -188,22 +243,68 @@ class World {
     for (const machine of this.#machines) compareDisk(machine)
   }
 
-  /** Let everything come to rest, and start every machine once more. */
+  /** Let everything come to rest, without any more faults, and look whether all promises were kept. */
   async finish(): Promise<void> {
+    for (const one of [this.#network, ...this.#relays]) one.healed = true
+    for (const relay of this.#relays) relay.turn(true)
     for (const machine of this.#machines) {
-      machine.crashIn = null
       // While it is behind the newest write, nothing is written.
       machine.offset = 300
+      machine.crashIn = null
       machine.service?.process.calm()
-      if (!machine.service) machine.start()
     }
-    await this.#loop.pass(70)
-    this.#check()
-    for (const machine of this.#machines) await machine.service?.stop()
-    await this.#loop.quiet()
-    if (this.#open > 0) throw new Mismatch(`${this.#open} requests got no answer`)
+    await this.#loop.pass(25)
+    for (let starts = 0; starts < startsMax && (starts === 0 || this.#left() > 0); starts++) {
+      // A start resumes what was left, and makes deliveries due.
+      await this.#stopAll()
+      for (const machine of this.#machines) await machine.start()
+      await this.#loop.pass(25)
+    }
     this.#check()
     if (this.#failure !== null) throw this.#failure
+    compareTransfers(this.#machines)
+    this.#comparePromises()
+    await this.#stopAll()
+    if (this.#open.size > 0) {
+      throw new Mismatch(`no answer: ${[...this.#open].map(({ words }) => words)}`)
+    }
+    this.#check()
+    if (this.#failure !== null) throw this.#failure
+  }
+
+  async #stopAll(): Promise<void> {
+    const stopped = this.#machines.map((machine) => machine.stop())
+    await this.#loop.pass(11)
+    await Promise.all(stopped)
+  }
+
+  /** The transfers and deliveries that have not ended. */
+  #left(): number {
+    const counts = this.#machines.map(
+      ({ disk }) =>
+        disk.looking
+          .query<{ left: number }, []>(
+            `SELECT (SELECT count(*) FROM transfer_intents)
+               + (SELECT count(*) FROM outbox WHERE done_at IS NULL) AS left`,
+          )
+          .get()?.left ?? 0,
+    )
+    return counts.reduce((sum, one) => sum + one, 0)
+  }
+
+  /** Every event that a service promised to deliver is at every relay, unless it has expired. */
+  #comparePromises(): void {
+    for (const { promised } of this.#machines) {
+      for (const { id, kind, tags } of promised.values()) {
+        if (tags.some(([name]) => name === 'expiration')) continue
+        const missing = this.#relays.filter((relay) => !relay.events.has(id))
+        same(
+          `the relays without an event of kind ${kind}`,
+          missing.map(({ url }) => url),
+          [],
+        )
+      }
+    }
   }
 
   end(): void {
@@ -214,4 +315,12 @@ class World {
     this.log.push(words)
     this.trace = BigInt(Bun.hash(words, this.trace)) & 0x1fffffffffffffn
   }
+}
+
+type Answered = {
+  request: Request
+  outcome: Outcome
+  committed: Outcome | null
+  before: number
+  own: Parameters<Request['judge']>[2]
 }
