@@ -6,6 +6,7 @@ import { onFile } from '../support/database.ts'
 import { program } from '../support/program.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
 import { Disk } from './power-cut/disk.ts'
+import { recordLife, recordMove } from './power-cut/life.ts'
 import { judgeLife, weakProgram } from './power-cut/rounds.ts'
 import { type Change, type Recorded, Recording } from './power-cut/trace.ts'
 import { whyNotTraceable } from './trace-sync.ts'
@@ -19,7 +20,7 @@ const small = { steps: 12, lanes: 3, seed }
 
 testTraced(`every answer stays true after a power cut, SEED=${seed}`, async () => {
   const life = { ...small, command: program }
-  const report = await judgeLife(life, { opened: 40, started: 1, lied: 8 })
+  const report = await judgeLife(recordLife, life, { opened: 40, started: 1, lied: 8 })
   expect([...report.opened.problems, ...report.started.problems]).toEqual([])
   // A disk that ignores syncs loses answers, else the check would see nothing.
   const lost = Object.entries(report.lied).filter(([, one]) => one.lost > 0)
@@ -39,10 +40,17 @@ testTraced(`every answer stays true after a power cut, SEED=${seed}`, async () =
   expect(syncedAfter(named('keys'))).toBeLessThan(named('cuponera.db'))
 })
 
+testTraced(`a service is whole after a power cut in its move, SEED=${seed}`, async () => {
+  const life = { ...small, command: program, steps: 4 }
+  const report = await judgeLife(recordMove, life, { opened: 30, started: 0, lied: 0 })
+  expect(report.opened.problems).toEqual([])
+  expect(Object.keys(report.opened.states)).toContain('move-in')
+})
+
 testTraced(`a journal that is not synced loses answers, SEED=${seed}`, async () => {
   const weak = weakProgram()
   const life = { ...small, command: weak.command }
-  const report = await judgeLife(life, { opened: 12, started: 0, lied: 0 })
+  const report = await judgeLife(recordLife, life, { opened: 12, started: 0, lied: 0 })
   weak.remove()
   expect(report.opened.lost).toBeGreaterThan(0)
 })

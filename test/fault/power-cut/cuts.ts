@@ -1,9 +1,9 @@
-import { cpSync, existsSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Random } from '../../fuzz/random.ts'
 import type { Lie } from './disk.ts'
 import { judge, judgeWorlds, type Service } from './judge.ts'
-import { backupName, dataName, type Life } from './life.ts'
+import { type Life, names } from './life.ts'
 import { type Known, Moments } from './moments.ts'
 import { openBackup } from './opened.ts'
 import type { Recorded } from './trace.ts'
@@ -40,31 +40,40 @@ export async function judgeCuts(options: CutsOptions): Promise<CutsReport> {
   const moments = new Moments(life, lie)
   const state = join(directory, 'state')
   for (const [number, at] of momentsOf(life.recording.events, count, new Random(seed)).entries()) {
-    const known = moments.cut(at, state, new Random(seed + number * 7919))
-    if (report.lost === 0 && keep !== undefined) {
-      rmSync(keep, { recursive: true, force: true })
-      cpSync(state, keep, { recursive: true })
-    }
+    const again = () => new Random(seed + number * 7919)
+    const known = moments.cut(at, state, again())
     const problems = [
+      ...judgeMove(options, known),
       ...(await judgeBackup(options, known, number, report)),
       ...(await judgeState(options, known)),
     ]
     rmSync(state, { recursive: true })
     report.states[known.program] = (report.states[known.program] ?? 0) + 1
     if (problems.length === 0) continue
-    report.lost++
+    if (report.lost++ === 0 && keep !== undefined) {
+      rmSync(keep, { recursive: true, force: true })
+      moments.cut(at, keep, again())
+    }
     const where = `state ${number}, event ${at} of ${life.recording.events.length}, ${known.program}`
     report.problems.push(...problems.slice(0, 5).map((problem) => `${where}: ${problem}`))
   }
-  if (keep !== undefined && report.lost === 0) rmSync(keep, { recursive: true, force: true })
   return report
 }
 
 async function judgeState({ life, directory, open }: CutsOptions, known: Known): Promise<string[]> {
   return judged(
-    () => open(join(directory, 'state', dataName)),
+    () => open(join(directory, 'state', known.name)),
     (service) => judge(service, known, life),
   )
+}
+
+function judgeMove({ life, directory }: CutsOptions, { moved }: Known): string[] {
+  if (!moved) return []
+  const file = join(directory, 'state', names.move)
+  if (!existsSync(file)) return ['the file of the move is missing']
+  return readFileSync(file).equals(life.moved ?? Buffer.alloc(0))
+    ? []
+    : ['the file of the move is damaged']
 }
 
 /** Restore the backup that the cut left, and compare it with what it may hold. */
@@ -74,7 +83,7 @@ async function judgeBackup(
   number: number,
   report: CutsReport,
 ): Promise<string[]> {
-  const file = join(directory, 'state', backupName)
+  const file = join(directory, 'state', names.backup)
   if (!existsSync(file)) return known.backupMayBeMissing ? [] : ['the backup is missing']
   if (!new Random(seed + number).chance(backups)) return []
   report.backups++
@@ -110,13 +119,13 @@ async function judged(
 function momentsOf(events: readonly Recorded[], count: number, random: Random): number[] {
   const at = (...kinds: Recorded['kind'][]) =>
     events.flatMap(({ kind }, index) => (kinds.includes(kind) ? [index] : []))
-  const [answers, syncs, names] = [at('left'), at('sync'), at('entry', 'rename')]
+  const [answers, syncs, entries] = [at('left'), at('sync'), at('entry', 'rename')]
   const moment = () => {
     const roll = random.next()
     if (roll < 0.1) return random.below((answers[0] ?? 0) + 1)
     if (roll < 0.4) return random.pick(answers) + 1
     if (roll < 0.6) return random.pick(syncs) + random.below(2)
-    if (roll < 0.75) return Math.min(random.pick(names) + random.below(4), events.length)
+    if (roll < 0.75) return Math.min(random.pick(entries) + random.below(4), events.length)
     return random.below(events.length + 1)
   }
   return Array.from({ length: count }, moment).sort((one, other) => one - other)

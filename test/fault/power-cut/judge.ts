@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Lane, Life, Step } from './life.ts'
+import type { Lane, Step } from './client.ts'
+import type { Life } from './life.ts'
 import type { Known, World } from './moments.ts'
 
 /** A service that came up on a state, as its clients see it. */

@@ -10,6 +10,7 @@ import { chooseSeed, Random } from '../../fuzz/random.ts'
 import { cleanUp } from '../../support/server.ts'
 import { whyNotTraceable } from '../trace-sync.ts'
 import type { CutsReport } from './cuts.ts'
+import { recordLife, recordMove } from './life.ts'
 import { judgeLife, type RoundReport, weakProgram } from './rounds.ts'
 
 /** States of one recording. More recordings differ more than more states of one. */
@@ -38,18 +39,23 @@ console.log(`${count} states, seed ${seed}`)
 const reports: RoundReport[] = []
 for (let done = 0; done < count; done += statesPerLife) {
   const states = Math.min(statesPerLife, count - done)
-  const started = Math.ceil(states / 20)
-  const life = { seed: random.below(2 ** 31), command, steps: 60, lanes: 4 }
-  const round = { opened: states - started, started, lied: Math.ceil(states / 25), keep }
-  const report = await judgeLife(life, round)
-  reports.push(report)
-  for (const problem of [...report.opened.problems, ...report.started.problems])
-    console.log(problem)
-  show(`life ${reports.length}`, [report.opened, report.started])
+  const [started, moved] = [Math.ceil(states / 20), Math.ceil(states / 6)]
+  const life = () => ({ seed: random.below(2 ** 31), command, steps: 60, lanes: 4 })
+  const opened = states - started - moved
+  const lied = Math.ceil(states / 25)
+  reports.push(await judgeLife(recordLife, life(), { opened, started, lied, keep }))
+  reports.push(await judgeLife(recordMove, life(), { opened: moved, started: 0, lied: 0, keep }))
+  const parts = reports.slice(-2).flatMap((report) => [report.opened, report.started])
+  for (const problem of parts.flatMap(({ problems }) => problems)) console.log(problem)
+  show(`after ${done + states}`, parts)
 }
 const weak = weakProgram()
 const life = { seed: random.below(2 ** 31), command: weak.command, steps: 60, lanes: 4 }
-const normal = await judgeLife(life, { opened: Math.ceil(count / 100), started: 0, lied: 0 })
+const normal = await judgeLife(recordLife, life, {
+  opened: Math.ceil(count / 100),
+  started: 0,
+  lied: 0,
+})
 weak.remove()
 await cleanUp()
 

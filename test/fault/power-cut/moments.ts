@@ -1,6 +1,7 @@
 import type { Random } from '../../fuzz/random.ts'
+import type { Lane } from './client.ts'
 import { Disk, type Lie } from './disk.ts'
-import type { Lane, Life } from './life.ts'
+import { type Life, names } from './life.ts'
 
 /** The numbers of steps of each lane that a database may hold: `most` counts one that was not answered yet. */
 export type World = Map<Lane, { least: number; most: number }>
@@ -11,12 +12,16 @@ export type Known = {
   at: number
   /** The program that ran. */
   program: string
+  /** The data directory of the service that must come up. */
+  name: string
   /** Each database must be as in one of these worlds. */
   coupons: World[]
   relay: World[]
   /** The worlds of which one is in the file of the backup. */
   backups: World[]
   backupMayBeMissing: boolean
+  /** The file of a move is there, whole. */
+  moved: boolean
   /** The key files are those of the recording. */
   answered: boolean
   /** The database may say that it was closed properly. */
@@ -33,13 +38,13 @@ export class Moments {
   readonly #lastAnswers = new Set<number>()
   readonly #told = new Map<Lane, number>()
   #at = 0
-  #program = ''
+  #program = 'nothing'
   #answered = false
   #mayBeClean = true
   #backups: World[] = []
   #backupBegan: World = new Map()
   #backupMayBeMissing = true
-  #restored = false
+  readonly #done = new Set<string>()
 
   constructor(life: Life, lie: Lie = 'none') {
     this.#life = life
@@ -59,15 +64,27 @@ export class Moments {
   cut(at: number, directory: string, random: Random): Known {
     for (; this.#at < at; this.#at++) this.#follow(this.#at)
     this.#disk.write(directory, random)
+    const program = this.#program
+    const moves = program === 'move-in' || program === 'arrived'
+    const worlds = this.#worlds()
+    return {
+      ...{ at, program, coupons: worlds, relay: worlds },
+      name: moves ? names.moved : names.data,
+      ...{ backups: this.#backups, backupMayBeMissing: this.#backupMayBeMissing },
+      moved: this.#done.has('moved-out'),
+      answered: this.#answered && (program !== 'move-in' || this.#done.has('moved-in')),
+      mayBeClean: this.#mayBeClean,
+    }
+  }
+
+  /** A service that is replaced is in its old state or in its new one. */
+  #worlds(): World[] {
     const now = this.#now(1)
     const restored = this.#afterRestore(now)
-    const either = this.#program === 'restore' ? [now, restored] : [now]
-    const worlds = this.#restored ? [restored] : either
-    return {
-      ...{ at, program: this.#program, coupons: worlds, relay: worlds },
-      ...{ backups: this.#backups, backupMayBeMissing: this.#backupMayBeMissing },
-      ...{ answered: this.#answered, mayBeClean: this.#mayBeClean },
-    }
+    if (this.#done.has('restored')) return [restored]
+    if (this.#program === 'restore') return [now, restored]
+    if (this.#program !== 'move-in' || this.#done.has('moved-in')) return [now]
+    return [now, new Map(this.#lanes.map((lane) => [lane, { least: 0, most: 0 }]))]
   }
 
   #now(ahead: number): World {
@@ -123,7 +140,7 @@ export class Moments {
     this.#answered = true
     // The first program was killed, so the second finds the file as open.
     this.#mayBeClean = this.#lastAnswers.has(at) && this.#program !== 'first'
-    if (step === 'restored') this.#restored = true
+    this.#done.add(step)
     if (!step.startsWith('backup')) return
     const now = this.#now(1)
     const world = [...this.#backupBegan].map(

@@ -14,7 +14,7 @@ import { Random } from '../../fuzz/random.ts'
 import { startOn } from './built.ts'
 import { type CutsReport, judgeCuts } from './cuts.ts'
 import type { Lie } from './disk.ts'
-import { type LifeOptions, recordLife } from './life.ts'
+import type { Life, LifeOptions } from './life.ts'
 import { openState } from './opened.ts'
 import type { Recording } from './trace.ts'
 
@@ -40,12 +40,13 @@ const lies: readonly Lie[] = ['all syncs', 'syncs of files', 'syncs of directori
 
 /** Record one life of a service, and judge states of it. */
 export async function judgeLife(
+  record: (options: LifeOptions) => Promise<Life>,
   life: Omit<LifeOptions, 'directory'>,
   { opened, started, lied, keep }: Round,
 ): Promise<RoundReport> {
   const directory = newScratch()
   try {
-    const recorded = await recordLife({ ...life, directory })
+    const recorded = await record({ ...life, directory })
     const random = new Random(life.seed)
     const cuts = (count: number) => ({
       life: recorded,

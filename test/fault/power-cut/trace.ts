@@ -39,7 +39,7 @@ type Call = { name: string; text: string; result: number; at: number; done: numb
 
 /** The changes of one directory by processes that ran one after the other. */
 export class Recording {
-  /** In the order of their ends. */
+  /** Changes in the order of their ends, and answers by their begin. */
   readonly events: Recorded[] = []
   readonly directories = new Map<NodeId, Map<string, NodeId>>([[0, new Map()]])
   /** Files that are memory of the processes, written without a call. Their content is lost in any case. */
@@ -65,6 +65,11 @@ export class Recording {
     // An answer counts from the begin of its call, a change from the end.
     const moment = (event: Recorded) => (event.kind === 'left' ? event.at : event.done)
     this.events.sort((one, other) => moment(one) - moment(other))
+  }
+
+  get changes(): (Timed & Change)[] {
+    const marks: readonly string[] = ['heard', 'left', 'begun'] satisfies Mark['kind'][]
+    return this.events.filter((event): event is Timed & Change => !marks.includes(event.kind))
   }
 
   record(call: Call, event: Change | Mark): void {
@@ -144,7 +149,7 @@ class Process {
       case 'sendmsg':
         if (handle && 'node' in handle) this.#write(call, handle)
         else if (handle) this.#answer(call, handle)
-        else if (number === 1) this.#answer(call, { asked: null })
+        else if (number === 1) this.#say(call)
         return
       case 'fsync':
       case 'fdatasync':
@@ -201,8 +206,15 @@ class Process {
     const text = Buffer.concat(stringsIn(call.text)).toString('latin1')
     const told = [...text.matchAll(/\["OK","([0-9a-f]{64})",true/g)].map(([, id = '']) => id)
     if (asked !== null && text.startsWith('HTTP/1.1 ')) told.push(asked)
-    if (/: restored from /.test(text)) told.push('restored')
     for (const step of told) this.#recording.record(call, { kind: 'left', step })
+  }
+
+  /** The line of a command that says that its work is done. */
+  #say(call: Call): void {
+    const text = Buffer.concat(stringsIn(call.text)).toString('latin1')
+    for (const [step, words] of Object.entries(doneWords)) {
+      if (text.includes(words)) this.#recording.record(call, { kind: 'left', step })
+    }
   }
 
   #copy(call: Call): void {
@@ -252,6 +264,12 @@ class Process {
     }
     return ''
   }
+}
+
+const doneWords = {
+  restored: ': restored from ',
+  'moved-out': ': checked: ',
+  'moved-in': ': the service of npub',
 }
 
 function stringsIn(text: string): Buffer[] {
