@@ -49,9 +49,12 @@ export function lockDataDir(dataDir: string): Lock {
 }
 
 /** The names that a data directory may begin with. A volume has a `lost+found` of its own. */
-const ours = ['lock', 'keys', 'tls', 'cuponera.db', 'relay.db', 'control.sock', 'lost+found']
+const ours = [
+  ...['lock', 'keys', 'tls', 'cuponera.db', 'relay.db', 'incoming', 'control.sock'],
+  'lost+found',
+]
 
-/** True also for the journal of a database: a power cut in the first start may leave nothing else. */
+/** True also for the journal of a database. A power cut in the first start may leave any one of these names alone. */
 function isOurs(name: string): boolean {
   return ours.some((own) => name === own || name.startsWith(`${own}-`))
 }

@@ -46,12 +46,16 @@ test('a directory of another user is refused in one line, and left as it was', a
   expect(statSync(dataDir).mode & 0o777).toBe(0o755)
 })
 
-test('a directory with nothing but the journal of its lock, as a power cut leaves it, is taken', async () => {
-  const dataDir = newDirectory()
-  writeFileSync(join(dataDir, 'lock-journal'), '')
-  const server = await startServer({ dataDir })
-  expect(await server.stop()).toBe(0)
-})
+test.each(['lock-journal', 'incoming'])(
+  'a directory with nothing but %s, as a power cut leaves it, is taken',
+  async (name) => {
+    const dataDir = newDirectory()
+    if (name === 'incoming') mkdirSync(join(dataDir, name))
+    else writeFileSync(join(dataDir, name), '')
+    const server = await startServer({ dataDir })
+    expect(await server.stop()).toBe(0)
+  },
+)
 
 testOfFile(
   'a file that is no database is reported in one line, which names cuponera check',
