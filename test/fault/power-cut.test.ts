@@ -20,7 +20,7 @@ const small = { steps: 12, lanes: 3, seed }
 
 testTraced(`every answer stays true after a power cut, SEED=${seed}`, async () => {
   const life = { ...small, command: program }
-  const report = await judgeLife(recordLife, life, { opened: 40, started: 1, lied: 8 })
+  const report = await judgeLife(recordLife, life, { opened: 40, started: 1, lied: 16 })
   expect([...report.opened.problems, ...report.started.problems]).toEqual([])
   // A disk that ignores syncs loses answers, else the check would see nothing.
   const lost = Object.entries(report.lied).filter(([, one]) => one.lost > 0)
@@ -50,7 +50,7 @@ testTraced(`a service is whole after a power cut in its move, SEED=${seed}`, asy
 testTraced(`a journal that is not synced loses answers, SEED=${seed}`, async () => {
   const weak = weakProgram()
   const life = { ...small, command: weak.command }
-  const report = await judgeLife(recordLife, life, { opened: 12, started: 0, lied: 0 })
+  const report = await judgeLife(recordLife, life, { opened: 16, started: 0, lied: 0 })
   weak.remove()
   expect(report.opened.lost).toBeGreaterThan(0)
 })
