@@ -7,7 +7,7 @@ import { run } from '../../src/cli/run.ts'
 import { couponSchema, relaySchema } from '../../src/db/migrations.ts'
 import { Connection } from '../../src/db/postgres/connection.ts'
 import { closeServer, unloadServer } from '../../src/db/postgres/move/unload.ts'
-
+import type { SqlValue } from '../../src/db/sql.ts'
 import { ledger, payment, poster, sha256OfOne, transfer } from '../support/check-wrongs.ts'
 import { copyDirectory, type Run, runCommand } from '../support/cli.ts'
 import {
@@ -29,12 +29,25 @@ import { backendsOf, codeOf, idsIn, openRows } from './rows.ts'
 const databases = await openDatabases()
 const rows = openRows(databases)
 /** A data directory with rows of every kind, and what is known of two of its vouchers. */
-let sound: { dataDir: string; open: string; refreshed: string; key: string; answer: string }
+let sound: {
+  dataDir: string
+  signer: ReturnType<typeof newSigner>
+  /** A coupon with three vouchers that count, and one with a limit and a place left. */
+  couponId: string
+  limited: string
+  open: string
+  refreshed: string
+  key: string
+  answer: string
+}
 
 beforeAll(async () => {
   const server = await startServer()
   const { url, dataDir } = server
-  const token = await openSession(url, newSigner())
+  const signer = newSigner()
+  const token = await openSession(url, signer)
+  const limited = await createDefinition(url, token, { maxUses: 3 })
+  for (let count = 0; count < 2; count++) await mintOne(url, token, limited)
   const couponId = await createDefinition(url, token)
   await createDefinition(url, token, { name: 'Otro', expiresAt: 4_102_444_800 })
   const mint = async () => (await mintOne(url, token, couponId)).nonce as string
@@ -50,7 +63,7 @@ beforeAll(async () => {
   await call(url, `/api/coupons/${couponId}/mints/${voided}`, { method: 'DELETE', token })
   await server.stop()
   await damage(dataDir, strange)
-  sound = { dataDir, open, refreshed, key, answer }
+  sound = { dataDir, signer, couponId, limited, open, refreshed, key, answer }
   expect((await command(['check'], dataDir)).stdout).toStartWith('no problems')
 })
 afterAll(async () => {
@@ -75,6 +88,19 @@ async function refreshAt(url: string, nonce: string, key: string): Promise<strin
   const headers = { 'Idempotency-Key': key, 'Content-Type': 'application/json' }
   const body = JSON.stringify({ nonce })
   return (await fetch(`${url}/api/coupons/refresh`, { method: 'POST', headers, body })).text()
+}
+
+/** The statuses of so many mints of these coupons. */
+async function mintsAt(url: string, counts: { limited?: number; couponId?: number }) {
+  const token = await openSession(url, sound.signer)
+  const statuses: number[] = []
+  for (const name of ['limited', 'couponId'] as const) {
+    const asked = { body: { couponId: sound[name] }, token }
+    for (let count = 0; count < (counts[name] ?? 0); count++) {
+      statuses.push((await call(url, '/api/coupons/mint', asked)).status)
+    }
+  }
+  return statuses
 }
 
 const newUrl = async () => databases.server.url(await databases.createBare())
@@ -161,6 +187,7 @@ test('a service goes to PostgreSQL and back, and its other side is closed each t
   const server = await startServer({ dataDir, env })
   expect(await refreshAt(server.url, sound.refreshed, sound.key)).toBe(sound.answer)
   expect((await move(address, newDirectory(), dataDir)).stderr).toContain('uses the database')
+  expect(await mintsAt(server.url, { limited: 2, couponId: 1 })).toEqual([200, 409, 200])
   await server.stop()
 
   const back = join(newDirectory(), 'data')
@@ -176,6 +203,11 @@ test('a service goes to PostgreSQL and back, and its other side is closed each t
 
   // The keys came along, and no id is given out twice.
   const again = await startServer({ dataDir: back })
+  expect(await mintsAt(again.url, { limited: 1, couponId: 1 })).toEqual([409, 200])
+  const token = await openSession(again.url, sound.signer)
+  const limit = { method: 'PATCH', body: { maxUses: 6 }, token }
+  await call(again.url, `/api/coupons/${sound.couponId}`, limit)
+  expect(await mintsAt(again.url, { couponId: 2 })).toEqual([200, 409])
   const claim = () => call(again.url, '/api/coupons/claim', { body: { nonce: sound.open } })
   expect([(await claim()).json.status, (await claim()).json.status]).toEqual(['success', 'claimed'])
   expect(await refreshAt(again.url, sound.refreshed, sound.key)).toBe(sound.answer)
@@ -231,6 +263,54 @@ test('a move that is killed again and again ends whole, in either direction', as
   expect(await done(command(['check'], dataDir, address))).toStartWith('no problems')
   const back = newDirectory()
   for (const lines of [1, 2]) await killed(lines, address, back, dataDir)
+  await done(move(address, back, dataDir))
+  expect(rowsOf(back)).toEqual(rowsOf(sound.dataDir))
+})
+
+/** Run a move whose server is killed before a statement reaches it, and started again. Resolves to what the move told. */
+async function withoutServer(statement: string, moving: () => Promise<Run>): Promise<Run> {
+  let dying: Promise<void> | null = null
+  const { send } = Connection.prototype
+  const spy = spyOn(Connection.prototype, 'send').mockImplementation(function (
+    this: Connection,
+    text: string,
+    params: readonly SqlValue[],
+  ) {
+    if (text.startsWith(statement)) dying ??= databases.server.kill()
+    return send.call(this, text, params)
+  })
+  try {
+    return await moving()
+  } finally {
+    spy.mockRestore()
+    expect(dying).not.toBeNull()
+    await dying
+    await databases.server.start()
+  }
+}
+
+test('a move whose server dies again and again ends whole, in either direction', async () => {
+  const dataDir = copyDirectory(sound.dataDir)
+  const address = await newUrl()
+  const back = newDirectory()
+  const dies = async (statement: string, from: string, to: string) => {
+    const { code, stdout, stderr } = await withoutServer(statement, () => move(from, to, dataDir))
+    expect({ statement, code }).toEqual({ statement, code: 1 })
+    expect(stderr).toStartWith('cuponera: cannot use the database on the server')
+    return stdout
+  }
+  // While rows are copied, at the commit, and when the file is closed already.
+  await dies('INSERT INTO vouchers', dataDir, address)
+  expect(await dies('COMMIT', dataDir, address)).toContain('every row was read back')
+  const last = await dies(`UPDATE facts SET name = 'arrived'`, dataDir, address)
+  expect(last).toContain('the file is closed')
+  expect((await serve(dataDir, { DATABASE_URL: address })).stderr).toContain('was not completed')
+  expect(await done(move(dataDir, address))).not.toContain('rows are copied')
+  expect(await done(command(['check'], dataDir, address))).toStartWith('no problems')
+
+  await dies('FETCH', address, back)
+  // The file has everything, and the server was not closed.
+  expect(await dies('COMMIT', address, back)).toContain('every row is copied')
   await done(move(address, back, dataDir))
   expect(rowsOf(back)).toEqual(rowsOf(sound.dataDir))
 })

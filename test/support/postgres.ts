@@ -176,14 +176,17 @@ async function startServer(
       ...['-D', data, ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     )
     const command = [...enter, program, ...args]
-    server = spawn(command[0] ?? '', command.slice(1), { stdio: 'ignore' })
+    const launch = () => spawn(command[0] ?? '', command.slice(1), { stdio: 'ignore' })
+    server = launch()
     const [ready = '', ...asked] = run('pg_ctl', 'status', '-D', data)
-    await until(
-      'PostgreSQL is ready',
-      () =>
+    await until('PostgreSQL is ready', () => {
+      // A process of a killed server may live a moment longer. Until then no other one starts.
+      if (server?.exitCode !== null) server = launch()
+      return (
         spawnSync(ready, asked).status === 0 &&
-        /ready/.test(readFileSync(join(data, 'postmaster.pid'), 'utf8')),
-    )
+        /ready/.test(readFileSync(join(data, 'postmaster.pid'), 'utf8'))
+      )
+    })
   }
   const end = async (signal: NodeJS.Signals) => {
     const ended = server
