@@ -12,6 +12,7 @@ import {
   openSession,
   percentBenefit,
 } from './client.ts'
+import { inLanes } from './lanes.ts'
 import { until } from './until.ts'
 
 type Status = 'minted' | 'claimed' | 'refreshed' | 'voided'
@@ -385,14 +386,6 @@ export async function verifyMemory(base: string, memory: Memory): Promise<string
   const missing = memory.definitions.filter((id) => !ids.has(id))
   check('definitions are gone', missing.length === 0, missing)
   return problems
-}
-
-async function inLanes<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
-  const rest = [...items]
-  const lane = async () => {
-    for (let item = rest.pop(); item !== undefined; item = rest.pop()) await run(item)
-  }
-  await Promise.all(Array.from({ length: 24 }, lane))
 }
 
 /** A worker has started once it has so many answers: a kill before that would prove nothing. */

@@ -1,5 +1,6 @@
 /** After a race: every answer that left holds at every node. */
 import { call } from '../../support/client.ts'
+import { inLanes } from '../../support/lanes.ts'
 import type { RaceAnswer, RaceRequest } from '../../support/race.ts'
 import type { Facts } from './race.ts'
 
@@ -74,11 +75,4 @@ export async function brokenAnswers(
     check('nodes list something else', texts.size === 1, path, [...texts])
   }
   return problems
-}
-
-async function inLanes<T>(items: T[], run: (item: T) => Promise<void>): Promise<void> {
-  const lane = async () => {
-    for (let item = items.pop(); item !== undefined; item = items.pop()) await run(item)
-  }
-  await Promise.all(Array.from({ length: 16 }, lane))
 }
