@@ -16,8 +16,13 @@ afterAll(async () => {
 
 const decided = ['mint', 'refresh', 'claim', 'void a voucher', 'kill switch', 'edit the limit']
 const money = [...decided, 'archive', 'take from a poster']
+const unlimited = ['mint without a limit', 'set a limit', 'kill switch where no limit is']
 const pairs: Pair[] = [
   ...money.flatMap((first) => money.map((second): Pair => [first, second])),
+  ...unlimited.flatMap((first) => unlimited.map((second): Pair => [first, second])),
+  ['mint', 'lift the limit'],
+  ['lift the limit', 'mint'],
+  ['mint without a limit under a key', 'mint without a limit under a key'],
   ['refresh', 'refresh under another key'],
   ['mint under a key', 'mint under a key'],
   ['claim under a key', 'claim under a key'],

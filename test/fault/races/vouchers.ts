@@ -111,6 +111,46 @@ export const vouchers: Record<string, Race> = {
       }
     },
   },
+  'a limit that comes and goes meanwhile: no mint is forgotten': {
+    async prepare({ base, bases, token }) {
+      const couponId = await createDefinition(base, token, { maxUses: 3 })
+      const path = `/api/coupons/${couponId}`
+      const limit = (maxUses: number | null) => ({
+        ...{ method: 'PATCH', headers: bearer(token), body: { maxUses } },
+      })
+      const limits = [null, 8, null]
+      return {
+        send: (process, at) =>
+          at === 0 && process < limits.length
+            ? { path, ...limit(limits[process] ?? null) }
+            : mintRequest(token, { couponId }),
+        async judge(answers) {
+          const mints = answers.filter(({ text }) => !text.startsWith('{"coupon":'))
+          const won = mints.filter(({ status }) => status === 200).length
+          const { json } = await call(base, '/api/coupons', { token })
+          const { minted } = json.coupons.find(({ id }: Json) => id === couponId)
+          // Two more places: so many of another crowd get one.
+          await call(base, path, limit(won + 2))
+          const later = Array.from({ length: 4 * bases.length }, (_, at) =>
+            call(bases[at % bases.length] ?? base, '/api/coupons/mint', {
+              body: { couponId },
+              token,
+            }),
+          )
+          const statuses = (await Promise.all(later)).map(({ status }) => status)
+          return [
+            ...expect(`${mints.length} mints`, answers.length - mints.length === limits.length),
+            ...codes(mints, 409, 'coupon-exhausted'),
+            ...expect(`${won} answered, ${minted} minted`, minted === won),
+            ...expect(
+              `${statuses} with two places left`,
+              statuses.filter((status) => status === 200).length === 2,
+            ),
+          ]
+        },
+      }
+    },
+  },
   'void against claim: the one that comes second is refused': {
     async prepare({ base, token, couponId }) {
       const { nonce } = await mintOne(base, token, couponId)

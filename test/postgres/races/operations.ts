@@ -51,14 +51,21 @@ const signature = 'ab'.repeat(32)
 /** Operations on money, and those that decide about it. */
 export function moneyOperations({ world, plain, metered }: Parts): Operations {
   const { coupons, posters } = plain
-  const { cafe, open, end, batch, owner, minter, taker } = world
+  const { cafe, gift, sent, open, end, batch, owner, minter, taker } = world
   const manage = callerOf(owner)
-  const mint = (by: { pubkey: string }, parts: { signed?: boolean; key?: string } = {}) =>
+  const mint = (
+    by: { pubkey: string },
+    {
+      couponId = cafe,
+      signed = false,
+      key,
+    }: { couponId?: string; signed?: boolean; key?: string } = {},
+  ) =>
     mintVouchers(
       coupons,
-      callerOf(by, parts.signed ? signature : undefined),
-      { couponId: cafe, count: null, names: null },
-      parts.key === undefined ? null : { key: parts.key, scope: 'mint', request: 'the same' },
+      callerOf(by, signed ? signature : undefined),
+      { couponId, count: null, names: null },
+      key === undefined ? null : { key, scope: 'mint', request: 'the same' },
     )
   const takeBy = ({ pubkey }: { pubkey: string }, key: string) =>
     take(posters, callerOf({ pubkey }), { id: world.poster, key, address: '127.0.0.1' })
@@ -84,6 +91,13 @@ export function moneyOperations({ world, plain, metered }: Parts): Operations {
     'void a batch': () => voidBatch(coupons, manage, { couponId: cafe, batchId: batch }),
     'edit the limit': () => edit(coupons, manage, cafe, { maxUses: 5 }),
     archive: () => edit(coupons, manage, cafe, { archived: true }),
+    'lift the limit': () => edit(coupons, manage, cafe, { maxUses: null }),
+    'set a limit': () => edit(coupons, manage, gift, { maxUses: 2 }),
+    'mint without a limit': () => mint(owner, { couponId: gift }),
+    'mint without a limit under a key': () => mint(owner, { couponId: gift, key: 'key-of-gift' }),
+    'void where no limit is': () =>
+      voidVoucher(coupons, manage, { couponId: gift, name: sent.nonce, chain: false }),
+    'kill switch where no limit is': () => voidAll(coupons, manage, gift),
     'take from a poster': () => takeBy(taker, 'key-of-taker'),
     'take from a poster again': () => takeBy(taker, 'another-key'),
     'add a minter': () => authorizeMinter(coupons, manage, { pubkey: taker.pubkey }),
