@@ -16,10 +16,10 @@ import type { Rules } from '../../src/coupons/rules.ts'
 import type { CouponService } from '../../src/coupons/service.ts'
 import { statistics } from '../../src/coupons/statistics.ts'
 import { sweepKilled, voidAll, voidVoucher } from '../../src/coupons/void.ts'
-import { noVoucherLimits } from '../../src/coupons/voucher-limits.ts'
 import type { OpenDatabase } from '../../src/db/database.ts'
 import type { Caller } from '../../src/session/caller.ts'
 import { newSigner, verifyEvent } from '../support/client.ts'
+import { couponsAlone } from '../support/coupons-alone.ts'
 import { databaseOf } from '../support/database.ts'
 import { engineIn, settleInOrder } from '../support/engine.ts'
 import { newDirectory } from '../support/server.ts'
@@ -139,15 +139,7 @@ class World {
       signer: newSigner(random.bytes(32)),
       verify: verifyEvent,
       storeKey: random.bytes(32),
-      requireMerchant: async () => undefined,
-      addressOf: () => null,
-      pictureAt: () => null,
-      charge: async () => undefined,
-      resolveName: async () => null,
-      broadcast: async () => undefined,
-      recall: async () => undefined,
-      ...noVoucherLimits,
-      requireDisk: () => undefined,
+      ...couponsAlone,
     }
   }
 

@@ -100,8 +100,8 @@ export type DiskWatch = {
   fate(kind: 'statement' | 'commit'): 'done' | 'failed' | 'done, but failed'
   /** A transaction begins. */
   began(): void
-  /** A transaction is on disk. */
-  committed(): void
+  /** A transaction is on disk. `told`: the process gets to know it. */
+  committed(told: boolean): void
   /** The process opened a connection. */
   opened(connection: WatchedConnection): void
 }
@@ -158,7 +158,7 @@ export class WatchedConnection {
     if (fate === 'failed') throw failure('FULL')
     const done = work()
     this.#writing = false
-    this.#watch.committed()
+    this.#watch.committed(fate === 'done')
     if (fate === 'done, but failed') throw failure('IOERR_FSYNC')
     this.#watch.touch()
     return done

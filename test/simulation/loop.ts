@@ -61,11 +61,11 @@ export class Loop {
     this.seconds = end
   }
 
-  /** The time as the jobs of a process know it. A dead process hears of no timer. */
-  timeOf(process: { alive: boolean }): JobTime {
+  /** The time as the jobs of a process know it. `fires` is false for a process that has ended, or ends here. */
+  timeOf(fires: () => boolean): JobTime {
     return {
       seconds: () => this.seconds,
-      after: (seconds, call) => this.after(seconds, () => process.alive && call()),
+      after: (seconds, call) => this.after(seconds, () => fires() && call()),
     }
   }
 }

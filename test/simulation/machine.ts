@@ -58,8 +58,9 @@ export class Machine {
   service: RunningService | null = null
   /** Seconds that its clock is ahead of the world's. */
   offset = 0
-  /** The newest commit, by its clock. */
-  newestCommit = 0
+  /** The newest commit by its clock, and the newest that its process was told of. */
+  #newestCommit = 0
+  #newestTold = 0
   /** The port calls of the next process until it crashes. */
   crashIn: number | null = null
   /** Events that it promised to deliver. */
@@ -92,10 +93,7 @@ export class Machine {
     this.crashIn = null
     let process: Process | null = null
     try {
-      const committed = () => {
-        this.newestCommit = Math.max(this.newestCommit, now())
-      }
-      process = new Process({ disk, loop, now, committed, fail }, crashIn)
+      process = new Process({ disk, loop, now, fail, committed: this.#committed }, crashIn)
       process.onEnd(() => {
         this.service = null
       })
@@ -174,7 +172,17 @@ export class Machine {
 
   /** True while writes are refused because the clock was set back. */
   clockBehind(): boolean {
-    return this.now() < this.newestCommit - limits.clockBackSeconds
+    return this.now() < this.#newestCommit - limits.clockBackSeconds
+  }
+
+  readonly #committed = (told: boolean): void => {
+    const now = this.now()
+    // The newest commit is stored now and then only, so that a crash may forget the last seconds.
+    if (now < this.#newestTold - 2 * limits.clockBackSeconds) {
+      throw new Mismatch('a commit while the clock is behind')
+    }
+    this.#newestCommit = Math.max(this.#newestCommit, now)
+    if (told) this.#newestTold = Math.max(this.#newestTold, now)
   }
 
   end(): void {

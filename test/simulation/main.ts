@@ -23,17 +23,16 @@ const [seeds, first, steps, processes] = [
   Number(values.processes),
 ]
 const began = performance.now()
-const { operations, failed } = processes > 1 ? await shareOut() : await runAll()
+const { operations, failed, cpuSeconds } = processes > 1 ? await shareOut() : await runAll()
 const seconds = Math.round((performance.now() - began) / 1000)
 const range = `seeds ${first} to ${first + seeds - 1}`
 if (!failed) {
-  console.log(
-    `${operations} operations in ${seeds} worlds (${range}) in ${seconds} s: no difference`,
-  )
+  const took = `${seconds} s, ${Math.round(cpuSeconds)} s of CPU`
+  console.log(`${operations} operations in ${seeds} worlds (${range}), ${took}: no difference`)
 }
 process.exit(failed ? 1 : 0)
 
-type Result = { operations: number; failed: boolean }
+type Result = { operations: number; failed: boolean; cpuSeconds: number }
 
 /** Run every seed here, up to the first that fails. */
 async function runAll(): Promise<Result> {
@@ -48,10 +47,11 @@ async function runAll(): Promise<Result> {
       await run(shorter).catch((again: unknown) => console.log(String(again)))
       console.log(`${shorter.steps.length} of ${script.steps.length} steps are enough:`)
       console.log(textOf(shorter))
-      return { operations: done, failed: true }
+      return { operations: done, failed: true, cpuSeconds: 0 }
     }
   }
-  return { operations: done, failed: false }
+  const { user, system } = process.cpuUsage()
+  return { operations: done, failed: false, cpuSeconds: (user + system) / 1e6 }
 }
 
 /** Run a part of the seeds in each process. */
@@ -63,13 +63,14 @@ async function shareOut(): Promise<Result> {
     const command = [process.execPath, import.meta.path, ...part, '--steps', String(steps)]
     const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' })
     const text = await new Response(child.stdout).text()
-    const ran = /^(\d+) operations/m.exec(text)
+    const ran = /^(\d+) operations.* (\d+) s of CPU/m.exec(text)
     if ((await child.exited) !== 0 || !ran) console.log(text)
-    return { operations: Number(ran?.[1] ?? 0), failed: !ran }
+    return { operations: Number(ran?.[1] ?? 0), failed: !ran, cpuSeconds: Number(ran?.[2] ?? 0) }
   })
   const all = await Promise.all(results)
   return {
     operations: all.reduce((sum, one) => sum + one.operations, 0),
+    cpuSeconds: all.reduce((sum, one) => sum + one.cpuSeconds, 0),
     failed: all.some((one) => one.failed),
   }
 }

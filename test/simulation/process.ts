@@ -25,8 +25,8 @@ type ProcessParts = {
   disk: Disk
   loop: Loop
   now: () => number
-  /** Called at each commit. */
-  committed: () => void
+  /** Called at each commit. `told`: the process gets to know it. */
+  committed: (told: boolean) => void
   fail: (cause: unknown) => void
 }
 
@@ -89,11 +89,16 @@ export class Process implements DiskWatch {
 
   /** A port of the process is called: it may crash here. */
   touch(): void {
+    if (!this.fires()) throw new Crash()
+  }
+
+  /** A timer fires. False if the process has ended, or ends here. */
+  fires(): boolean {
+    if (!this.alive) return false
     this.#parts.loop.activity++
-    if (!this.alive) throw new Crash()
-    if (this.#crashIn === null || this.#crashIn-- > 0) return
+    if (this.#crashIn === null || this.#crashIn-- > 0) return true
     this.crash()
-    throw new Crash()
+    return false
   }
 
   fate(kind: Fault['kind']): 'done' | 'failed' | 'done, but failed' {
@@ -108,9 +113,9 @@ export class Process implements DiskWatch {
     this.#journal = []
   }
 
-  committed(): void {
-    this.#parts.committed()
+  committed(told: boolean): void {
     try {
+      this.#parts.committed(told)
       for (const { watched, outcome } of this.#journal.splice(0)) watched.committed(outcome)
     } catch (cause) {
       this.#parts.fail(cause)

@@ -2,7 +2,6 @@ import type { Stores } from '../../src/app/stores.ts'
 import { startSweeps } from '../../src/app/sweeps.ts'
 import { couponsKilled } from '../../src/coupons/news.ts'
 import type { CouponService } from '../../src/coupons/service.ts'
-import { noVoucherLimits } from '../../src/coupons/voucher-limits.ts'
 import { startKillSweep } from '../../src/coupons/worker.ts'
 import type { OpenDatabase } from '../../src/db/database.ts'
 import { createJobs, type Jobs } from '../../src/db/jobs.ts'
@@ -23,6 +22,7 @@ import { swapPostponed, type Transfers } from '../../src/wallet/transfers/servic
 import { startTransferWorker } from '../../src/wallet/transfers/worker.ts'
 import { createWallet, type Wallet } from '../postgres/races/wallet-world.ts'
 import { verifyEvent } from '../support/client.ts'
+import { couponsAlone } from '../support/coupons-alone.ts'
 import type { Machine, MachineParts } from './machine.ts'
 import type { Process } from './process.ts'
 
@@ -53,7 +53,10 @@ export async function startService(
 ): Promise<RunningService> {
   const { now, signer } = machine
   const database = process.watch()
-  const jobs = createJobs(database, loop.timeOf(process))
+  const jobs = createJobs(
+    database,
+    loop.timeOf(() => process.fires()),
+  )
   const failed = (cause: unknown) => machine.jobFailed(process, cause)
   const steady = () => loop.seconds * 1000
   const links = startRelays(
@@ -71,15 +74,7 @@ export async function startService(
     ...{ database, now, signer, verify: verifyEvent, storeKey },
     newNonce: () => Buffer.from(random.bytes(16)).toString('base64url'),
     newId: () => uuidOf(random.bytes(16).toHex()),
-    requireMerchant: async () => undefined,
-    addressOf: () => null,
-    pictureAt: () => null,
-    charge: async () => undefined,
-    resolveName: async () => null,
-    broadcast: async () => undefined,
-    recall: async () => undefined,
-    ...noVoucherLimits,
-    requireDisk: () => undefined,
+    ...couponsAlone,
   }
   const wallet = createWallet(database as never, { now, coupons, broadcast } as never)
   const fetchPublic = network.from(process)

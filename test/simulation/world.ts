@@ -1,3 +1,4 @@
+import { limits } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import { Random } from '../fuzz/random.ts'
 import { compareDisk } from './compare.ts'
@@ -259,6 +260,8 @@ class World {
       await this.#stopAll()
       for (const machine of this.#machines) await machine.start()
       await this.#loop.pass(25)
+      // An event at which a relay hung up has a turn a minute.
+      if (this.#left() > 0) await this.#loop.pass(limits.poisonTurnSeconds)
     }
     this.#check()
     if (this.#failure !== null) throw this.#failure
