@@ -26,11 +26,11 @@ const rules: Rule[] = [
     makes: `'definition ' || ROW.id`,
   },
   {
-    on: 'UPDATE OF max_uses, archived_at, revision_id, issued ON definitions',
+    on: 'UPDATE OF max_uses, archived_at, revision_id ON definitions',
     needs: `'definition ' || ROW.id`,
   },
   {
-    on: 'UPDATE OF claimed, voided ON definitions',
+    on: 'UPDATE OF issued, claimed, voided ON definitions',
     needs: `'shared ' || ROW.id, 'definition ' || ROW.id`,
   },
   { on: 'DELETE ON definitions', needs: `'definition ' || ROW.id` },
@@ -42,8 +42,9 @@ const rules: Rule[] = [
   ...all('kills').map((on) => ({ on, needs: `'definition ' || ROW.definition_id` })),
   {
     on: 'INSERT ON vouchers',
-    needs: `CASE WHEN ROW.root_id IS NULL THEN 'definition ' || ROW.definition_id
-      ELSE 'chain ' || ROW.root_id END`,
+    needs: `CASE WHEN ROW.root_id IS NULL THEN 'shared ' || ROW.definition_id
+      ELSE 'chain ' || ROW.root_id END,
+      CASE WHEN ROW.root_id IS NULL THEN 'definition ' || ROW.definition_id END`,
   },
   {
     on: 'UPDATE ON vouchers',
