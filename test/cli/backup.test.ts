@@ -21,7 +21,7 @@ import { call, createDefinition, newKey, newSigner, openSession } from '../suppo
 import { damage, describeFile } from '../support/database.ts'
 import { createEvent } from '../support/events.ts'
 import { pngOf } from '../support/pictures.ts'
-import { readRows } from '../support/refusals.ts'
+import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -217,6 +217,34 @@ describeFile('cuponera restore', () => {
     const again = await startServer({ dataDir })
     const { json } = await call(again.url, '/api/coupons/preview', { body: { nonce: sound.open } })
     expect(json.status).toBe('minted')
+    await again.stop()
+  })
+
+  test('ends every session and setup code, and lets cards wait for their counters', async () => {
+    const dataDir = copyDirectory(sound.dataDir)
+    const server = await startServer({ dataDir })
+    const token = await openSession(server.url, newSigner())
+    await server.stop()
+    const card = `'${crypto.randomUUID()}', x'04112233445566', 1, 7, '${crypto.randomUUID()}', '', '', 1`
+    await damage(
+      dataDir,
+      `INSERT INTO cards (uuid, cid, key_version, counter, design_uuid, design_name, name, created_at)
+         VALUES (${card});
+       INSERT INTO setup_code (id, salt, tries) VALUES (1, zeroblob(16), 0) ON CONFLICT DO NOTHING`,
+    )
+    const file = join(newDirectory(), 'copy.db')
+    for (const args of [
+      ['backup', file],
+      ['restore', file, '--force'],
+    ]) {
+      expect((await runCommand(args, { dataDir })).code).toBe(0)
+    }
+    const { cards, setup_code } = await readRows(dataDir)
+    expect(cards).toMatchObject([{ counter: 7, counter_known: 0 }])
+    expect(setup_code).toEqual([])
+    const again = await startServer({ dataDir })
+    const answer = await call(again.url, '/api/coupons', { token })
+    expectRefusal(answer, 401, 'auth-session-expired', { reason: 'session-expired' })
     await again.stop()
   })
 

@@ -12,6 +12,7 @@ import {
   verifyEvent,
 } from '../support/client.ts'
 import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
+import { databaseOf } from '../support/database.ts'
 import { callRaw } from '../support/raw.ts'
 import { readRows, refuses } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
@@ -525,6 +526,11 @@ describe('POST /api/coupons/refresh', () => {
     expect(a.json.nonce).not.toBe(b.json.nonce)
     expect((await refresh(nonce, key)).text).toBe(a.text)
     expect((await refresh(other, key)).text).toBe(b.text)
+    // The nonce is part of the MAC: a copy of the database does not show that one client refreshed both.
+    const rows = await databaseOf(server.dataDir).all<{ key_mac: Uint8Array }>(
+      'SELECT key_mac FROM refreshes ORDER BY id DESC LIMIT 2',
+    )
+    expect(new Set(rows.map(({ key_mac }) => Buffer.from(key_mac).toString('hex'))).size).toBe(2)
   })
 
   test('races with one key: one 201, the others 200, all with the same bytes', async () => {

@@ -85,6 +85,23 @@ test('each node hears of each commit once, and never of an operation that was re
   }
 })
 
+test('the news of a first part go out, and those of the operation that was refused after it do not', async () => {
+  const { one, heard, tell } = await openTwo()
+  const refused = one.transact(
+    { roots: 'none', first: async (tx) => tx.tell(noted, { text: 'first', bytes }) },
+    async (tx) => {
+      tx.tell(noted, { text: 'refused', bytes })
+      throw new Refusal('coupon-exhausted')
+    },
+  )
+  await expect(refused).rejects.toThrow(Refusal)
+  await tell(one, 'last')
+  for (const list of [heard.one, heard.two]) {
+    await until('the last one is heard', () => list.includes('last'))
+    expect(list).toEqual(['first', 'last'])
+  }
+})
+
 test('a transaction that commits late is heard, and holds up nobody', async () => {
   const { url, one, heard, tell } = await openTwo()
   const late = await tellLate(url, 'late')

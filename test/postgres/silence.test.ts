@@ -19,6 +19,7 @@ const noted: Topic<string> = { name: 'noted' }
 // In a file of its own, so that other tests keep theirs.
 const bounds: {
   newsSilenceSeconds: number
+  leaseSilenceSeconds: number
   databaseAnswerSeconds: number
   databaseSettleSeconds: number
 } = limits
@@ -92,6 +93,16 @@ test('after a stall a node reads the news before it answers, and refuses nothing
     Bun.sleepSync(2500)
     expect(await node.snapshot(async () => heard.at(-1))).toBe(`round ${round}`)
   }
+})
+
+test('a node that stood still for long holds no lease, though nothing told it so', async () => {
+  bounds.leaseSilenceSeconds = 2
+  const { url } = await rows.create()
+  const lease = await rows.engine(url).lease('sweep')
+  expect(lease?.held()).toBe(true)
+  Bun.sleepSync(2500)
+  // No timer has run since. Only the time of the last answer says it.
+  expect(lease?.held()).toBe(false)
 })
 
 test('without a server a node refuses, and it answers again by itself', async () => {

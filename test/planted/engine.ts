@@ -1,0 +1,200 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
+import { type PlantedFault, planted } from './fault.ts'
+
+const sqlite = 'src/db/sqlite.ts'
+const engineSuite = 'test/unit/sqlite-engine.test.ts'
+const durable = 'src/base/durable.ts'
+const powerCut = 'test/fault/power-cut.test.ts -t every answer'
+
+/** Faults of the embedded engine, its commits, and the work behind it. */
+export const engineFaults: PlantedFault[] = [
+  planted(
+    'a commit waits for no disk (synchronous = NORMAL)',
+    [powerCut, 'test/fault/trace-sync.test.ts'],
+    sqlite,
+    "'synchronous = FULL'",
+    "'synchronous = NORMAL'",
+  ),
+  planted(
+    'a database has no journal that is synced (synchronous = OFF)',
+    [powerCut, 'test/fault/trace-sync.test.ts'],
+    sqlite,
+    "'synchronous = FULL'",
+    "'synchronous = OFF'",
+  ),
+  planted(
+    'a key file gets its name before its content is on disk',
+    powerCut,
+    durable,
+    '  writeSync(file, text)\n  fsyncSync(file)\n',
+    '  writeSync(file, text)\n',
+  ),
+  planted(
+    'the name of a key file is not synced',
+    powerCut,
+    durable,
+    '  renameSync(unfinished, path)\n  syncDirectory(dirname(path))\n',
+    '  renameSync(unfinished, path)\n',
+  ),
+  planted(
+    'a new data directory is not synced',
+    powerCut,
+    durable,
+    '    syncDirectory(dirname(made))\n',
+    '',
+  ),
+  planted(
+    'a backup gets its name before its content is on disk',
+    powerCut,
+    'src/db/backup.ts',
+    '    syncFile(partial)\n',
+    '',
+  ),
+  planted(
+    'a restored database gets its name before its content is on disk',
+    powerCut,
+    'src/db/restore.ts',
+    '  syncFile(candidate.path)\n',
+    '',
+  ),
+  planted(
+    'an answer leaves before its commit',
+    ['test/fault/trace-sync.test.ts', engineSuite],
+    sqlite,
+    '      await runJob(writer, job)\n',
+    '      await runJob(writer, job)\n      settle(job)\n',
+  ),
+  planted(
+    'the writes of a refused operation stay',
+    'test/contract/stores.test.ts',
+    sqlite,
+    '    undo.run()\n',
+    '',
+  ),
+  planted(
+    'the effects of a refused operation take place',
+    engineSuite,
+    sqlite,
+    '    job.effects.length = kept\n',
+    '',
+  ),
+  {
+    name: 'a refusal undoes the replay guard, too',
+    edits: [
+      {
+        file: sqlite,
+        find: '  writer.effects = job.effects\n  try {\n',
+        replace: '  writer.effects = job.effects\n  set.run()\n  try {\n',
+      },
+      {
+        file: sqlite,
+        find: '    job.outcome = { refused }\n    return\n',
+        replace: '    job.outcome = { refused }\n    release.run()\n    return\n',
+      },
+      {
+        file: sqlite,
+        find: '  const kept = job.effects.length\n  set.run()\n',
+        replace: '  const kept = job.effects.length\n',
+      },
+    ],
+    suites: [engineSuite],
+  },
+  planted(
+    'after a failed commit the same connection goes on',
+    ['test/fault/disk-faults.test.ts -t service', engineSuite],
+    sqlite,
+    '      clearImmediate(timer)\n      this.#discard()\n',
+    '      clearImmediate(timer)\n',
+  ),
+  planted(
+    'a failed commit is answered as done',
+    ['test/fault/disk-faults.test.ts -t service'],
+    sqlite,
+    '      this.#discard()\n      this.#fail(batch, cause)\n      return\n    }\n    clearImmediate(timer)\n    this.#next()',
+    '      this.#discard()\n    }\n    clearImmediate(timer)\n    this.#next()',
+  ),
+  planted(
+    'a file is marked clean though its check failed',
+    engineSuite,
+    sqlite,
+    'this.#sound ? 1 : 0,',
+    '1,',
+  ),
+  planted(
+    'a running service leaves its file marked clean',
+    engineSuite,
+    sqlite,
+    "    connection.run('UPDATE state SET clean = 0 WHERE id = 1')\n",
+    '',
+  ),
+  planted(
+    'a clock that is behind is not noticed',
+    engineSuite,
+    sqlite,
+    "    if (this.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })\n",
+    '',
+  ),
+  planted(
+    'an operation that awaits the network is committed in parts',
+    engineSuite,
+    sqlite,
+    "      watch.stalled = true\n      this.#discard()\n      this.#fail(batch, new StalledOperation('an operation awaited more than its transaction'))\n",
+    '',
+  ),
+  planted(
+    'a read sees two states',
+    engineSuite,
+    sqlite,
+    "begin: reader.query('BEGIN'),",
+    "begin: reader.query('SELECT 1'),",
+  ),
+  planted(
+    'a background worker runs without its lease',
+    'test/unit/jobs.test.ts',
+    'src/db/jobs.ts',
+    'if (options.lease !== undefined && !(await holdsLease(options.lease))) {',
+    'if (options.lease !== undefined && !(await holdsLease(options.lease)) && stopped) {',
+  ),
+  planted(
+    'a lost lease is not noticed',
+    'test/unit/jobs.test.ts',
+    'src/db/jobs.ts',
+    'if (!lease?.held()) lease =',
+    'if (!lease) lease =',
+  ),
+  planted(
+    'an arrival replaces a service that was used since',
+    'test/unit/arrival.test.ts',
+    'src/db/arrival.ts',
+    '!existsSync(aside) && !untouched(dataDir)',
+    '!existsSync(aside) && !existsSync(dataDir)',
+  ),
+  planted(
+    'a crash in the middle of an arrival loses its mark',
+    'test/unit/arrival.test.ts',
+    'src/db/arrival.ts',
+    '  mkdirSync(aside, { recursive: true, mode: 0o700 })\n',
+    '  mkdirSync(aside, { recursive: true, mode: 0o700 })\n  rmSync(markOf(dataDir))\n',
+  ),
+  planted(
+    'a moved service gives its file away after it was opened again',
+    'test/unit/moved-out.test.ts',
+    'src/app/moved-out.ts',
+    "    if (goingBack) throw new Refusal('move-not-begun')\n",
+    '',
+  ),
+  planted(
+    'a restore opens sessions from before it again',
+    'test/cli/backup.test.ts -t session',
+    'src/db/restore.ts',
+    '     ON CONFLICT (pubkey) DO UPDATE SET ended_at = ?1`,\n    [now],',
+    '     ON CONFLICT (pubkey) DO UPDATE SET ended_at = ?1`,\n    [0],',
+  ),
+  planted(
+    'a restored card takes taps from before the backup',
+    'test/cli/backup.test.ts -t cards',
+    'src/db/restore.ts',
+    "  connection.run('UPDATE cards SET counter_known = 0 WHERE deleted_at IS NULL')\n",
+    '',
+  ),
+]

@@ -1,0 +1,79 @@
+import { type PlantedFault, planted } from './fault.ts'
+
+const engine = 'src/db/postgres/engine.ts'
+const settlement = 'src/db/postgres/settlement.ts'
+const leases = 'src/db/postgres/leases.ts'
+
+/** Faults of the engine of PostgreSQL: roots, settlement, leases, news. */
+export const postgresFaults: PlantedFault[] = [
+  planted(
+    'operations lock no roots',
+    'test/postgres/races.test.ts',
+    engine,
+    '    lock(transaction, roots)\n    let kept',
+    '    let kept',
+  ),
+  planted(
+    'roots that are met on the way are not locked',
+    ['test/postgres/locks.test.ts', 'test/postgres/races.test.ts'],
+    engine,
+    '        lock(transaction.running, more)\n',
+    '        void more\n',
+  ),
+  planted(
+    'the writes of a refused operation stay on PostgreSQL',
+    'test/postgres/engine.test.ts',
+    engine,
+    '      if (kept !== null) await transaction.undo()\n',
+    '',
+  ),
+  planted(
+    'a commit whose answer got lost counts as undone',
+    ['test/postgres/failover.test.ts', 'test/postgres/faults.test.ts'],
+    settlement,
+    "return rows[0]?.outcome === 'work'",
+    'return rows[0]?.outcome === undefined',
+  ),
+  planted(
+    'a commit whose answer got lost counts as done',
+    ['test/postgres/failover.test.ts', 'test/postgres/faults.test.ts'],
+    settlement,
+    "return rows[0]?.outcome === 'work'",
+    'return rows.length === 1',
+  ),
+  planted(
+    'other nodes hear of a change late or never',
+    'test/postgres/news.test.ts',
+    engine,
+    'if (outcome.told.length > 0) this.#news.committed()',
+    'if (outcome.told.length < 0) this.#news.committed()',
+  ),
+  planted(
+    'the news of a refused operation go out',
+    'test/postgres/news.test.ts',
+    engine,
+    'told: told.slice(0, kept?.told),',
+    'told,',
+  ),
+  planted(
+    'two nodes have one lease',
+    ['test/postgres/engine.test.ts', 'test/postgres/nodes.test.ts'],
+    leases,
+    'state.held = rows[0]?.taken === true &&',
+    'state.held =',
+  ),
+  planted(
+    'a node that hears nothing keeps its lease',
+    'test/postgres/silence.test.ts -t lease',
+    leases,
+    'held: () => held && state.held && this.#heard(),',
+    'held: () => held && state.held,',
+  ),
+  planted(
+    'a clock that is apart from that of the server is not noticed',
+    'test/postgres/operations.test.ts',
+    'src/db/postgres/server-clock.ts',
+    "    if (this.apart) throw new Refusal('clock-behind', { retryAfter: 30 })\n",
+    '',
+  ),
+]
