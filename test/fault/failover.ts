@@ -9,7 +9,9 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { counterTables } from '../../src/db/counters.ts'
 import type { Connection } from '../../src/db/postgres/connection.ts'
+import { appendedCounters } from '../../src/db/postgres/counters.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
 import { call, percentBenefit } from '../support/client.ts'
 import { inOwnNetwork, openNamespace } from '../support/namespace.ts'
@@ -298,16 +300,15 @@ async function secondsUntilWrites({ memory }: Workload, nodes: Nodes): Promise<n
   return (performance.now() - began) / 1000
 }
 
+const { number, rows: rowsOf } = appendedCounters
+const sumsOf = (names: readonly string[]) => names.map((name) => `sum(${name}) AS ${name}`)
 /** The counters as columns, as the schema of a file has them. */
 const counterViews = [
-  `CREATE TEMP VIEW counted AS SELECT counter, key1, number1, number2, number3, number4 FROM counter_changes
-     UNION ALL SELECT counter, key1, number1, number2, number3, number4 FROM counter_sums`,
-  `CREATE TEMP VIEW definitions AS SELECT d.*,
-     (SELECT coalesce(sum(number1), 0) FROM counted WHERE counter = 'definitions' AND key1 = d.id) AS claimed,
-     (SELECT coalesce(sum(number2), 0) FROM counted WHERE counter = 'definitions' AND key1 = d.id) AS voided
-     FROM public.definitions d`,
-  `CREATE TEMP VIEW totals AS SELECT key1 AS id, sum(number1) AS issued, sum(number2) AS claimed,
-     sum(number3) AS voided, sum(number4) AS refreshed FROM counted WHERE counter = 'totals' GROUP BY key1`,
+  `CREATE TEMP VIEW definitions AS SELECT d.id, ${counterTables.definitions.numbers
+    .map((name) => `${number('definitions', name, 'd')} AS ${name}`)
+    .join(', ')} FROM public.definitions d`,
+  `CREATE TEMP VIEW totals AS SELECT id, ${sumsOf(counterTables.totals.numbers).join(', ')}
+     FROM ${rowsOf('totals')} GROUP BY id`,
 ]
 
 async function brokenInvariants(cluster: Cluster): Promise<string[]> {
