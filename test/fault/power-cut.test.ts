@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chooseSeed, Random } from '../fuzz/random.ts'
 import { onFile } from '../support/database.ts'
@@ -106,6 +106,33 @@ test('a sync keeps only what was written before it began', () => {
   disk.apply({ ...write(Buffer.from('o')), ...during })
   disk.apply({ ...content, at: 2, done: 4 })
   expect(seen(disk)).toEqual(new Set(['file=', 'file=o', 'file=?']))
+})
+
+const hex = (text: string) =>
+  `"${[...Buffer.from(text)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}"`
+const asked = `9 recvfrom(7, ${hex('POST /x HTTP/1.1\r\nX-Step: one\r\n\r\n')}, 9, 0, NULL, NULL) = 9`
+const accepted = '9 accept4(5, NULL, NULL, 0) = 7'
+const sending = `9 sendto(7, ${hex('HTTP/1.1 200 OK')}, 15, 0, NULL, 0 <unfinished ...>`
+const sent = '9 <... sendto resumed>) = 15'
+
+test.each([
+  [
+    'is told once, whatever the thread calls next',
+    [sent, '9 close(8 <unfinished ...>', '9 <... close resumed>) = 0'],
+  ],
+  [
+    'is told if a kill came within its call',
+    ['9 <... sendto resumed>) = ?', '9 +++ killed by SIGKILL +++'],
+  ],
+  ['is told if the trace ends within its call', ['9 +++ killed by SIGKILL +++']],
+])('an answer in a trace %s', (_, lines) => {
+  const path = join(newDirectory(), 'trace')
+  const other = '8 fsync(4 <unfinished ...>'
+  writeFileSync(path, [accepted, asked, sending, other, ...lines, ''].join('\n'))
+  const recording = new Recording('/recorded')
+  recording.add('first', path)
+  const left = recording.events.filter(({ kind }) => kind === 'left')
+  expect(left).toEqual([{ kind: 'left', step: 'one', at: 3, done: expect.any(Number) }])
 })
 
 function statesAfter(changes: readonly Change[]): Set<string> {

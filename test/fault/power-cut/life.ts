@@ -140,11 +140,24 @@ class Recorder {
       readFileSync(join(this.path(name), 'keys', key), 'utf8'),
     ])
     const lanesOf = (clients: Client[]) => clients.map(({ lane }) => lane)
+    this.#requireAnswers([...lanesOf(before), ...lanesOf(after)])
     return {
       recording: this.#recording,
       lanes: { before: lanesOf(before), after: lanesOf(after) },
       keys: Object.fromEntries(keys),
       moved: name === names.moved ? readFileSync(this.path(names.move)) : null,
+    }
+  }
+
+  /** Each step of a lane must have left once, in the order of the lane. */
+  #requireAnswers(lanes: readonly Lane[]): void {
+    const left = this.#recording.events.flatMap((event) =>
+      event.kind === 'left' ? [event.step] : [],
+    )
+    for (const { steps } of lanes) {
+      const ids = new Set(steps.map(({ id }) => id))
+      if (String(left.filter((step) => ids.has(step))) === String([...ids])) continue
+      throw new Error('the recording is not complete: its answers are not those of the clients')
     }
   }
 

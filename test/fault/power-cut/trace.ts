@@ -298,13 +298,25 @@ function* callsOf(path: string, firstLine: number): Generator<Call> {
     }
     const resumed = line.startsWith('<... ')
     const before = resumed ? begun.get(thread) : { text: '', at: done }
+    if (resumed) begun.delete(thread)
+    // The end of a close: it was yielded at its begin.
     if (!before) continue
     const rest = resumed ? line.slice(line.indexOf(' resumed>') + ' resumed>'.length) : line
     const text = before.text + rest
+    const name = nameOf(text)
     const result = Number(/ = (\d+)$/.exec(text.slice(-40))?.[1] ?? -1)
-    if (result >= 0)
-      yield { name: text.slice(0, text.indexOf('(')), text, result, at: before.at, done }
+    if (result >= 0) yield { name, text, result, at: before.at, done }
+    else if (text.endsWith(' = ?')) begun.set(thread, before)
   }
+  // A kill ended the process in these calls. An answer may have left, and more than that matters to nobody.
+  for (const { text, at } of begun.values()) {
+    const name = nameOf(text)
+    if (name.startsWith('send')) yield { name, text, result: text.length, at, done: at }
+  }
+}
+
+function nameOf(text: string): string {
+  return text.slice(0, text.indexOf('('))
 }
 
 function* linesOf(path: string): Generator<string> {
