@@ -1,10 +1,15 @@
 /** Counters as changes that are folded into sums while operations go on. */
 import { afterAll, expect, test } from 'bun:test'
+import { createStores } from '../../src/app/stores.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import type { SharedBuckets } from '../../src/base/guesses.ts'
 import type { Connection } from '../../src/db/postgres/connection.ts'
 import { appendedCounters, foldCounters } from '../../src/db/postgres/counters.ts'
 import { translateStatement } from '../../src/db/postgres/dialect.ts'
+import { PostgresEngine } from '../../src/db/postgres/engine.ts'
 import { createSharedBuckets, forgetGuesses } from '../../src/db/postgres/guesses.ts'
+import type { Sql } from '../../src/db/sql.ts'
+import { at, defined } from '../contract/fixtures.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { settledOrWaiting } from '../support/waiting.ts'
 
@@ -63,6 +68,40 @@ test('folds beside each other and beside changes count each change once', async 
   expect(await open(one)).toBe(200)
   await Promise.all(connections.map((connection) => connection.end()))
 })
+
+const storesOf = (sql: Sql) => ({ ...createStores(sql), sql })
+
+for (const [maxUses, taken] of [
+  [3, false],
+  [4, true],
+] as const) {
+  test(`a mint that waits ${taken ? 'before' : 'at'} the limit counts what a fold moves meanwhile`, async () => {
+    const name = await databases.create('coupons')
+    const [one, other] = [await databases.connect(name), await databases.connect(name)]
+    const url = databases.server.url(name)
+    const engine = new PostgresEngine({ url, now: systemClock, stores: storesOf })
+    const write = <T>(run: (tx: ReturnType<typeof storesOf>) => Promise<T>) =>
+      engine.transact({ roots: 'none' }, run)
+    const free = await write((tx) => defined(tx, 1, { maxUses: null }))
+    const limited = { ...free, maxUses }
+    // One of these changes is a sum already.
+    await write((tx) => tx.definitions.take(free, 1, at))
+    await foldCounters(one, 100)
+    await write((tx) => tx.definitions.take(free, 1, at))
+    await write((tx) => tx.definitions.update(limited, false))
+
+    await one.send('BEGIN', [])
+    await one.send('UPDATE definitions SET issued = issued + 1', [])
+    const waiting = write((tx) => tx.definitions.take(limited, 1, at))
+    await settledOrWaiting(other, waiting)
+    expect(await foldCounters(other, 100)).toBeGreaterThan(0)
+    await one.send('COMMIT', [])
+    expect(await waiting).toBe(taken)
+    expect(await write((tx) => tx.definitions.take(limited, 1, at))).toBe(false)
+    await engine.close()
+    await Promise.all([one.end(), other.end()])
+  })
+}
 
 test('a bucket of tokens in a row gives out its burst once, refills, and is forgotten when it is full', async () => {
   const name = await databases.create('coupons')
