@@ -2,8 +2,8 @@ import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import type { Database } from '../db/database.ts'
 import type { Jobs } from '../db/jobs.ts'
-import { judge, retryDelay } from './outbox.ts'
-import type { DueDelivery, OutboxStore, Outcome, Priority, Room } from './outbox-store.ts'
+import { giveUpOverdue, judge, retryDelay } from './outbox.ts'
+import type { DueDelivery, OutboxStore, Outcome, Priority, Room, UnderWay } from './outbox-store.ts'
 import type { Answered, RelayAnswer } from './relays-conversation.ts'
 
 /** A relay as the target of deliveries. */
@@ -139,18 +139,16 @@ function outcomeOf(
 async function expireOverdue(
   { database, now, ended }: OutboxOptions,
   relay: string,
-  underWay: ReadonlyMap<number, unknown>,
+  underWay: UnderWay,
 ): Promise<{ all: boolean; next: number }> {
   const nextGiveUp = async () =>
     (await database.snapshot((tx) => tx.outbox.nextGiveUp())) ?? Number.POSITIVE_INFINITY
   const next = await nextGiveUp()
   if (next > now()) return { all: true, next }
   const most = limits.sweepRowsMax
-  const count = await database.transact({ roots: [] }, async (tx) => {
-    const overdue = await tx.outbox.overdue(relay, now(), most, underWay)
-    await tx.lock(...overdue.map((id) => ({ queued: id })))
-    return tx.outbox.expire(relay, overdue, now())
-  })
+  const count = await database.transact({ roots: [] }, (tx) =>
+    giveUpOverdue(tx, relay, { now: now(), underWay }),
+  )
   if (count > 0) ended('expired', count)
   return { all: count < most, next: await nextGiveUp() }
 }

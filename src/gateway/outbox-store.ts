@@ -34,7 +34,7 @@ export type Outcome = {
 }
 
 /** Deliveries that wait for an answer. */
-type UnderWay = { has(outboxId: number): boolean; keys(): Iterable<number>; size: number }
+export type UnderWay = { has(outboxId: number): boolean; keys(): Iterable<number>; size: number }
 /**
  * Free places, and how many of them `later` may take; `held`: deliveries sent in the last second hold
  * the others; `poison`: it is the turn of a poison event.

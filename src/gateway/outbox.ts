@@ -2,7 +2,7 @@ import { limits } from '../base/limits.ts'
 import type { Locking } from '../db/database.ts'
 import type { NostrEvent } from '../nostr/event.ts'
 import { classOf, expirationOf } from '../nostr/kind-class.ts'
-import type { OutboxStore } from './outbox-store.ts'
+import type { OutboxStore, UnderWay } from './outbox-store.ts'
 import type { RelayAnswer } from './relays-conversation.ts'
 
 /** Prefixes of a final refusal. `deleted:`, ours too, keeps out events that their author deleted (NIP-09). */
@@ -29,6 +29,17 @@ export function judge(answer: RelayAnswer): 'delivered' | 'refused' | 'pending' 
 export function retryDelay(attempts: number, ageSeconds: number, jitter: number): number {
   const base = ageSeconds < 3600 ? Math.min(60, 4 * 2 ** Math.min(attempts, 10)) : 600
   return Math.ceil(base * (0.5 + jitter / 2))
+}
+
+/** Expire up to `sweepRowsMax` overdue deliveries to a relay, but for those under way. Returns their number. */
+export async function giveUpOverdue(
+  tx: { outbox: OutboxStore } & Locking,
+  relay: string,
+  { now, underWay }: { now: number; underWay: UnderWay },
+): Promise<number> {
+  const overdue = await tx.outbox.overdue(relay, now, limits.sweepRowsMax, underWay)
+  await tx.lock(...overdue.map((id) => ({ queued: id })))
+  return tx.outbox.expire(relay, overdue, now)
 }
 
 /** Expire some deliveries to relays other than these. False without any. */

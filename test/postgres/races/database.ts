@@ -3,9 +3,14 @@ import { createStores } from '../../../src/app/stores.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import type { Connection } from '../../../src/db/postgres/connection.ts'
 import { PostgresEngine } from '../../../src/db/postgres/engine.ts'
+import type { Sql } from '../../../src/db/sql.ts'
+import { createEventStore } from '../../../src/relay/store.ts'
 import type { Databases } from '../../support/postgres-databases.ts'
 
-export type Stores = ReturnType<typeof createStores>
+/** The stores of the service, and those of its relay. */
+const storesOf = (sql: Sql) => ({ ...createStores(sql), events: createEventStore(sql) })
+
+export type Stores = ReturnType<typeof storesOf>
 export type Row = { table: string; text: string; value: Record<string, unknown> }
 
 /** Tables of the engine about itself. */
@@ -17,7 +22,7 @@ const own = [
 export async function openWorldDatabase(databases: Databases) {
   const name = await databases.create('coupons')
   const url = databases.server.url(name)
-  const engine = new PostgresEngine({ url, now: systemClock, stores: createStores, connections: 6 })
+  const engine = new PostgresEngine({ url, now: systemClock, stores: storesOf, connections: 6 })
   const looking = await databases.connect(name)
   const tables = await tablesOf(looking)
   const text = stateText(tables.filter((table) => !own.includes(table)))

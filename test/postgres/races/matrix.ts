@@ -8,9 +8,10 @@ import { kindOf, type Root } from '../../../src/db/roots.ts'
 import type { Databases } from '../../support/postgres-databases.ts'
 import { settledOrWaiting } from '../../support/waiting.ts'
 import { openWorldDatabase, type Row, type Stores, type WorldDatabase } from './database.ts'
-import { gatewayOperations } from './gateway-operations.ts'
+import { fillOutbox, gatewayOperations } from './gateway-operations.ts'
 import { moneyOperations, type Operations, otherOperations, type Parts } from './operations.ts'
 import { linesOf } from './outcome.ts'
+import { fillRelay, relayOperations } from './relay-operations.ts'
 import { inSteps } from './steps.ts'
 import { walletOperations } from './wallet-operations.ts'
 import { createWallet, fillWallet } from './wallet-world.ts'
@@ -32,9 +33,9 @@ export async function openMatrix(databases: Databases, { wallet = false } = {}) 
   const metered = createServices(engine, true)
   const parts = { world, plain, metered, engine }
   const all: Operations = { ...moneyOperations(parts), ...otherOperations(parts) }
-  const { rows: events } = await looking.send('SELECT id FROM outbox ORDER BY id LIMIT 1', [])
-  const queued = Number(events[0]?.id)
+  const queued = await fillOutbox(parts, looking)
   Object.assign(all, gatewayOperations(parts, queued))
+  Object.assign(all, relayOperations(parts, await fillRelay(parts)))
   const ofWallet = wallet ? await openWallet({ world, plain, engine }) : null
   Object.assign(all, ofWallet?.operations)
   await database.keep()
@@ -127,7 +128,10 @@ export async function openMatrix(databases: Databases, { wallet = false } = {}) 
     /** The roots of each operation when it runs alone. */
     async rootsOf(name: string): Promise<Set<string>> {
       await restore()
-      return watchRoots(database, operation(name))
+      const roots = await watchRoots(database, operation(name))
+      // It changes deliveries of any event, and locks none.
+      const unlocked = name === 'make deliveries due' ? queued.events : []
+      return roots.union(new Set(unlocked.map(({ id }) => `event ${id}`)))
     },
     close: () => database.close(),
   }
