@@ -79,6 +79,24 @@ function askForDeletions(events: readonly NostrEvent[]): Filter {
   return { kinds: [kinds.deletion], authors, tags: new Map([['e', events.map(({ id }) => id)]]) }
 }
 
+/** An announcement as others have it. */
+type Found = { replacement: NostrEvent | null; deleted: boolean; has: boolean }
+
+/** Find what replaces or deletes an announcement among the events of its author. */
+function judge(parts: ReconcileParts, ours: NostrEvent, theirs: readonly NostrEvent[]): Found {
+  const byAuthor = theirs.filter(({ pubkey }) => pubkey === ours.pubkey)
+  const deletions = byAuthor.filter(({ kind }) => kind === kinds.deletion)
+  const deleted = (event: NostrEvent) => deletions.some((deletion) => deletes(deletion, event))
+  const found = byAuthor.filter(
+    (event) => event.kind === kinds.announcement && coordinate(event) === coordinate(ours),
+  )
+  const [replacement = null] = found
+    .filter((event) => newer(event, ours) && !deleted(event) && acceptable(parts, event))
+    .sort((a, b) => (newer(a, b) ? -1 : 1))
+  const has = found.some((event) => event.id === ours.id || newer(event, ours))
+  return { replacement, deleted: deleted(ours), has }
+}
+
 /** Store a newer announcement, remove a deleted one, and send ours again to a relay that lacks it. */
 async function settle(
   parts: ReconcileParts,
@@ -86,34 +104,28 @@ async function settle(
   theirs: readonly NostrEvent[],
   relay: string | null,
 ): Promise<void> {
-  const byAuthor = theirs.filter(({ pubkey }) => pubkey === ours.pubkey)
-  const deletions = byAuthor.filter(({ kind }) => kind === kinds.deletion)
-  const deleted = (event: NostrEvent) => deletions.some((deletion) => deletes(deletion, event))
-  const found = byAuthor.filter(
-    (event) => event.kind === kinds.announcement && coordinate(event) === coordinate(ours),
-  )
-  const [replacement] = found
-    .filter((event) => newer(event, ours) && !deleted(event) && acceptable(parts, event))
-    .sort((a, b) => (newer(a, b) ? -1 : 1))
-  const has = found.some((event) => event.id === ours.id || newer(event, ours))
-  if (!replacement && !deleted(ours) && (has || relay === null)) return
-  const { database } = parts
-  const now = parts.now()
-  const events = [ours, ...(replacement ? [replacement] : [])].map(({ id }) => ({ event: id }))
-  await database.transact({ roots: [{ merchant: ours.pubkey }, ...events] }, async (tx) => {
+  const found = judge(parts, ours, theirs)
+  if (!found.replacement && !found.deleted && (found.has || relay === null)) return
+  const { database, relays, now } = parts
+  await database.transact({ roots: [{ merchant: ours.pubkey }] }, async (tx) => {
     const current = await tx.announcements.find(ours.pubkey)
-    // The merchant may have announced anew or withdrawn since the read.
-    if (current?.id !== ours.id) return
-    tx.tell(deliveriesDue, parts.relays)
+    if (!current) return
+    // The merchant may have announced anew since the read, and the relay was not asked for that.
+    const same = current.id === ours.id
+    const { replacement, deleted, has } = same ? found : judge(parts, current, theirs)
+    const named = replacement ? [current, replacement] : [current]
+    await tx.lock(...named.map(({ id }) => ({ event: id })))
+    tx.tell(deliveriesDue, relays)
     if (replacement) {
       await tx.announcements.put(replacement)
-      await tx.outbox.recall(ours.id, 'replaced', now)
-      await enqueue(tx.outbox, replacement, parts.relays, { now, priority: 'own' })
-    } else if (deleted(ours)) {
-      await tx.announcements.remove(ours.pubkey)
-      await tx.outbox.recall(ours.id, 'deleted by its author', now)
-    } else if (relay !== null) {
-      await tx.outbox.add(ours, [relay], { now, giveUpAt: giveUpAt(ours, now), priority: 'own' })
+      await tx.outbox.recall(current.id, 'replaced', now())
+      await enqueue(tx.outbox, replacement, relays, { now: now(), priority: 'own' })
+    } else if (deleted) {
+      await tx.announcements.remove(current.pubkey)
+      await tx.outbox.recall(current.id, 'deleted by its author', now())
+    } else if (relay !== null && same && !has) {
+      const until = giveUpAt(current, now())
+      await tx.outbox.add(current, [relay], { now: now(), giveUpAt: until, priority: 'own' })
     }
   })
 }

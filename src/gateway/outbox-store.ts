@@ -130,7 +130,8 @@ export function createOutboxStore(sql: Sql) {
   const makeDue = sql.query<null, [string, number, number, number]>(
     `UPDATE deliveries SET next_at = ?2 WHERE (outbox_id, relay) IN
        (SELECT outbox_id, relay FROM deliveries
-        WHERE relay = ?1 AND state = 'pending' AND priority = ?4 AND next_at > ?2 LIMIT ?3)`,
+        WHERE relay = ?1 AND state = 'pending' AND priority = ?4 AND next_at > ?2 LIMIT ?3)
+       AND state = 'pending' AND priority = ?4 AND next_at > ?2`,
   )
   const overdue = sql.query<{ id: number }, [string, number, number]>(
     `SELECT o.id FROM outbox o JOIN deliveries d ON d.outbox_id = o.id AND d.relay = ?1

@@ -1,4 +1,4 @@
-/** Operations on money that overlap, at each of their statements: a part of the race matrix. */
+/** Operations that overlap, most of them on money, at each of their statements: a part of the race matrix. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { races, runRaces } from '../fault/races.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
@@ -33,6 +33,10 @@ const pairs: Pair[] = [
   ['remove a minter', 'mint by a minter'],
   ['change a minter', 'remove a minter'],
   ['end sessions', 'end sessions'],
+  ['take over an announcement', 'take over a deletion'],
+  ['take over a deletion', 'take over an announcement'],
+  ['record an end of the connection', 'make deliveries due'],
+  ['store a newer profile', 'delete events'],
 ]
 
 describe('operations that overlap end as one after the other', () => {
