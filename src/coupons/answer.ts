@@ -1,5 +1,7 @@
+import { hexOf } from '../base/bytes.ts'
 import { Refusal } from '../base/refusal.ts'
 import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
+import type { Root } from '../db/roots.ts'
 import type { CouponService, CouponStores } from './service.ts'
 
 /**
@@ -40,6 +42,22 @@ export function parseRepeat(
 }
 
 /**
+ * The root of the kept answer, for an operation whose other roots are shared: of two requests under one key at once the
+ * later one would be refused where the first one took the last voucher.
+ */
+export function rootsOfAnswer(
+  service: Pick<CouponService, 'storeKey'>,
+  repeat: Repeat | null,
+): Root[] {
+  return repeat ? [{ answer: hexOf(mac(service.storeKey, bindingOf(repeat))) }] : []
+}
+
+// Keys and scopes are stored as MACs: a copy of the database shows neither a nonce nor a guessable key.
+function bindingOf({ scope, key }: Repeat) {
+  return { purpose: 'answer', secret: scope, key } as const
+}
+
+/**
  * Run an operation once per Idempotency-Key, in its transaction. The same request gets the kept answer
  * again; another request under that key is refused as `idempotency-key-reused`. Refusals are never kept.
  */
@@ -50,9 +68,8 @@ export async function once(
   run: () => Promise<Answer>,
 ): Promise<Answer> {
   if (!repeat) return run()
-  const { scope, key } = repeat
-  const binding = { purpose: 'answer', secret: scope, key } as const
-  // Keys and scopes are stored as MACs: a copy of the database shows neither a nonce nor a guessable key.
+  const { scope } = repeat
+  const binding = bindingOf(repeat)
   const slot = mac(service.storeKey, binding)
   const request = mac(service.storeKey, { purpose: 'request', secret: scope, key: repeat.request })
   const kept = await tx.answers.find(slot)

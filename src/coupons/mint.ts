@@ -2,7 +2,7 @@ import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { AfterCommit, Locking } from '../db/database.ts'
 import type { Caller } from '../session/caller.ts'
-import { type Answer, once, type Repeat } from './answer.ts'
+import { type Answer, once, type Repeat, rootsOfAnswer } from './answer.ts'
 import type { Batch } from './batch-store.ts'
 import { fileNames, type Names } from './batches.ts'
 import type { UncountedDefinition } from './definition-store.ts'
@@ -51,7 +51,8 @@ export async function mintVouchers(
   const many = count !== null && count > limits.lightRowsMax
   const rows = many && (await mayMint(service, caller, couponId)) ? count : 1
   // Mints of one coupon run side by side: counters and `maxUses` need no lock. Batches are counted under it.
-  const roots = [{ definition: couponId, mode: names ? 'changed' : 'shared' }] as const
+  const definition = { definition: couponId, mode: names ? 'changed' : 'shared' } as const
+  const roots = [definition, ...rootsOfAnswer(service, repeat)]
   return service.database.transact({ roots, first: caller.spend, rows }, issueAll)
 }
 

@@ -8,6 +8,8 @@ export type Root =
   | 'instance'
   /** The merchants that were let in, with their number, and the setup code. */
   | 'roster'
+  /** The answer under an Idempotency-Key, by its slot: for operations on rows that they share. */
+  | { answer: string }
   /**
    * A definition, by its UUID. `shared` keeps it as it is while others share it; `changed` is for its
    * owner's changes, the kill switch, and batches. Includes its posters.
@@ -60,24 +62,25 @@ type Kind = Root extends infer One
 const order: Record<Kind, number> = {
   instance: 0,
   roster: 1,
-  definition: 2,
-  voucher: 3,
-  merchant: 4,
-  event: 5,
-  queued: 6,
-  issuer: 7,
-  nonce: 8,
-  holder: 9,
-  service: 10,
-  scan: 11,
-  payment: 12,
-  card: 13,
-  invoice: 14,
-  terms: 15,
-  balance: 16,
-  quota: 17,
-  image: 18,
-  author: 19,
+  answer: 2,
+  definition: 3,
+  voucher: 4,
+  merchant: 5,
+  event: 6,
+  queued: 7,
+  issuer: 8,
+  nonce: 9,
+  holder: 10,
+  service: 11,
+  scan: 12,
+  payment: 13,
+  card: 14,
+  invoice: 15,
+  terms: 16,
+  balance: 17,
+  quota: 18,
+  image: 19,
+  author: 20,
 }
 
 /** The place of a root's kind in the order of locking. */

@@ -90,6 +90,7 @@ function holding(roots: Root[], end: Promise<void>) {
 const common: Record<string, Root[]> = {
   instance: ['instance'],
   roster: ['roster'],
+  'a kept answer': [{ answer: 'aa' }],
   'a definition that is changed': [{ definition: uuid(1), mode: 'changed' }],
   'two vouchers of a chain': [{ voucher: bytes(16, 1) }, { voucher: bytes(16, 2) }],
   'a voucher and the change of its definition': [

@@ -25,6 +25,8 @@ const pairs: Pair[] = [
   ['mint without a limit under a key', 'mint without a limit under a key'],
   ['refresh', 'refresh under another key'],
   ['mint under a key', 'mint under a key'],
+  ['mint the last ones under a key', 'mint the last ones under a key'],
+  ['mint the last of a day under a key', 'mint the last of a day under a key'],
   ['claim under a key', 'claim under a key'],
   ['mint with a signature', 'mint with a signature'],
   ['take from a poster', 'take from a poster again'],

@@ -22,6 +22,7 @@ const cardOf = (source: string) =>
 
 /** Kinds of roots by the name of their key, each with its locks in their order. */
 const locksOf: { [Kind in Exclude<KeyOf<Root>, 'mode' | 'token'>]: (root: never) => Lock[] } = {
+  answer: ({ answer }: Extract<Root, { answer: string }>) => [ofKey('answer', answer)],
   definition: ({ definition, mode }: Extract<Root, { definition: string }>) => [
     inMode(mode, `definition ${definition}`),
   ],

@@ -56,15 +56,23 @@ export function moneyOperations({ world, plain, metered }: Parts): Operations {
   const mint = (
     by: { pubkey: string },
     {
+      services = coupons,
       couponId = cafe,
+      count = null,
       signed = false,
       key,
-    }: { couponId?: string; signed?: boolean; key?: string } = {},
+    }: {
+      services?: typeof coupons
+      couponId?: string
+      count?: number | null
+      signed?: boolean
+      key?: string
+    } = {},
   ) =>
     mintVouchers(
-      coupons,
+      services,
       callerOf(by, signed ? signature : undefined),
-      { couponId, count: null, names: null },
+      { couponId, count, names: null },
       key === undefined ? null : { key, scope: 'mint', request: 'the same' },
     )
   const takeBy = ({ pubkey }: { pubkey: string }, key: string) =>
@@ -73,6 +81,9 @@ export function moneyOperations({ world, plain, metered }: Parts): Operations {
     mint: () => mint(owner),
     'mint by a minter': () => mint(minter),
     'mint under a key': () => mint(owner, { key: 'key-of-mint' }),
+    'mint the last ones under a key': () => mint(owner, { count: 2, key: 'key-of-mint' }),
+    'mint the last of a day under a key': () =>
+      mint(owner, { services: metered.coupons, couponId: gift, key: 'key-of-mint' }),
     'mint with a signature': () => mint(owner, { signed: true }),
     refresh: () => refresh(coupons, { nonce: open, key: 'one-key' }),
     'refresh under another key': () => refresh(coupons, { nonce: open, key: 'other-key' }),
