@@ -25,7 +25,7 @@ import { events, queries } from './relay.ts'
 import { couponTables, relayTables } from './rows.ts'
 import { tills } from './tills.ts'
 import { inbox, transfers } from './transfers.ts'
-import { voids, vouchers } from './vouchers.ts'
+import { redemptions, voids, vouchers } from './vouchers.ts'
 
 /** The contract of each store, by its file in src. */
 export const couponSuites: Record<string, Suite<CouponTx>> = {
@@ -35,6 +35,7 @@ export const couponSuites: Record<string, Suite<CouponTx>> = {
   'coupons/definition-store.ts': definitions,
   'coupons/image-store.ts': images,
   'coupons/minter-store.ts': minters,
+  'coupons/redemption-store.ts': redemptions,
   'coupons/statistics-store.ts': statistics,
   'coupons/till-store.ts': tills,
   'coupons/void-store.ts': voids,

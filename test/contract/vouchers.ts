@@ -200,24 +200,6 @@ export function vouchers(it: It<CouponTx>): void {
     expect(await chain(5, 10)).toEqual([])
   })
 
-  it('a page of redemptions of an owner is newest first, before a row, with one more than the requested number', async (stores) => {
-    await prepared(stores, [1, 2, 3])
-    await stores.write(async (tx) => {
-      for (const number of [2, 3, 1]) {
-        await tx.vouchers.claim(await voucher(tx, number), filed, at + number)
-      }
-      const [other] = await issued(tx, await defined(tx, 2, { owner: key(2) }), [9])
-      await tx.vouchers.claim(found(other), filed, at)
-    })
-    const page = (limit: number, before: number | null) =>
-      stores.read((tx) => tx.vouchers.listRedemptions(key(1), { limit, before }))
-    const first = await page(1, null)
-    expect(first.map((one) => one.handle)).toEqual([handle(1), handle(3)])
-    const rest = await page(5, found(first[0]).rowId)
-    expect(rest.map((one) => one.handle)).toEqual([handle(3), handle(2)])
-    expect(await stores.read((tx) => tx.vouchers.listRedemptions(key(3), all))).toEqual([])
-  })
-
   it('a negative payment and a second filing of one voucher are refused', async (stores) => {
     const { vouchers } = await prepared(stores, [1])
     const negative = { ...filed, amountMsat: -1 }
@@ -245,6 +227,26 @@ export function vouchers(it: It<CouponTx>): void {
   })
 
   modelVouchers(it)
+}
+
+export function redemptions(it: It<CouponTx>): void {
+  it('a page of redemptions of an owner is newest first, before a row, with one more than the requested number', async (stores) => {
+    await prepared(stores, [1, 2, 3])
+    await stores.write(async (tx) => {
+      for (const number of [2, 3, 1]) {
+        await tx.vouchers.claim(await voucher(tx, number), filed, at + number)
+      }
+      const [other] = await issued(tx, await defined(tx, 2, { owner: key(2) }), [9])
+      await tx.vouchers.claim(found(other), filed, at)
+    })
+    const page = (limit: number, before: number | null) =>
+      stores.read((tx) => tx.vouchers.listRedemptions(key(1), { limit, before }))
+    const first = await page(1, null)
+    expect(first.map((one) => one.handle)).toEqual([handle(1), handle(3)])
+    const rest = await page(5, found(first[0]).rowId)
+    expect(rest.map((one) => one.handle)).toEqual([handle(3), handle(2)])
+    expect(await stores.read((tx) => tx.vouchers.listRedemptions(key(3), all))).toEqual([])
+  })
 }
 
 export function voids(it: It<CouponTx>): void {

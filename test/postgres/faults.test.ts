@@ -167,7 +167,7 @@ test('a backend that waits for a lock ends when its node has gone', async () => 
 test('a flood of guesses leaves connections for operations, and writes nothing once it is refused', async () => {
   const { name, url, other } = await rows.create()
   const holder = await databases.connect(name)
-  const engine = rows.engine(url)
+  const engine = rows.engine(url, { connections: 32 })
   const guesses = [{ name: 'code', burst: 2, perSecond: 0.001 }]
   const flood = () => Promise.all(Array.from({ length: 40 }, () => engine.buckets.take(guesses)))
   expect(await engine.buckets.take(guesses)).toBe(0)
