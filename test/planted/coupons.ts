@@ -139,8 +139,8 @@ export const couponFaults: PlantedFault[] = [
     'an Idempotency-Key is looked up without its caller',
     'test/http/idempotency.test.ts',
     'src/coupons/answer.ts',
-    "const binding = { purpose: 'answer', secret: scope, key } as const",
-    "const binding = { purpose: 'answer', secret: '', key } as const",
+    "return { purpose: 'answer', secret: scope, key } as const",
+    "return { purpose: 'answer', secret: '', key } as const",
   ),
   planted(
     'another request under an Idempotency-Key gets the kept answer',
