@@ -3,7 +3,10 @@
  * operations overlap appends the changes and sums them up later. Every other engine changes the row.
  */
 
-/** Tables of counters with their keys and their numbers, up to two and four of them. Engines may store their order. */
+/**
+ * Tables of counters with their keys and their numbers, up to two and four of them. A new number goes to the end, since
+ * an engine may keep them by their place.
+ */
 export const counterTables = {
   definitions: { keys: ['id'], numbers: ['claimed', 'voided', 'issued'] },
   totals: { keys: ['id'], numbers: ['issued', 'claimed', 'voided', 'refreshed'] },

@@ -98,8 +98,11 @@ export function joinAppends(appends: readonly Statement[]): Statement {
   const [first] = appends
   if (first && appends.length === 1) return first
   const name = appends.map(({ text }) => text).join(';')
-  const text = joined.get(name) ?? unionOf(appends)
-  joined.set(name, text)
+  let text = joined.get(name)
+  if (text === undefined) {
+    text = unionOf(appends)
+    joined.set(name, text)
+  }
   return { text, params: appends.flatMap(({ params }) => params) }
 }
 

@@ -110,11 +110,11 @@ export const sumColumns: Pick<Column, 'name' | 'type'>[] = [
 
 /** The row of sums for a row with counters. Null if all of them are zero. */
 export function sumOf(table: Table, row: readonly Value[]): Value[] | null {
-  const numberOf = (column: string) =>
+  const integerOf = (column: string) =>
     row[table.columns.findIndex(({ name }) => name === column)] ?? '0'
-  const numbers = counterTables[table.name as CounterTable].numbers.map(numberOf)
+  const numbers = counterTables[table.name as CounterTable].numbers.map(integerOf)
   if (numbers.every((number) => number === '0')) return null
-  const [key1 = '0', key2 = '0'] = table.key.map(numberOf)
+  const [key1 = '0', key2 = '0'] = table.key.map(integerOf)
   const [one = '0', two = '0', three = '0', four = '0'] = numbers
   return [table.name, key1, key2, one, two, three, four]
 }
