@@ -144,6 +144,11 @@ export const processLimits = {
   healthSeconds: 3,
   /** Length of an answer that `cuponera demo` or `card-sim` reads. A foreign server may send any length. */
   demoAnswerBytesMax: 1024 * 1024,
+  /** Time of one attempt of the demo. Behind a balancer a node may hang. */
+  demoAnswerSeconds: 15,
+  /** Attempts at one request of the demo, and the time in which the last one begins: a failover takes up to 30 s. */
+  demoTriesMax: 8,
+  demoPatienceSeconds: 60,
   passphraseCharsMin: 8,
   /** Far above any passphrase. A large file that is named by mistake must not be read whole. */
   passphraseBytesMax: 4096,

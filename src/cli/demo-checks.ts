@@ -10,7 +10,15 @@ export class DemoFailure extends Error {}
 // biome-ignore lint/suspicious/noExplicitAny: an answer is untrusted until the demo has compared it
 export type Json = any
 
-export type Reply = { status: number; text: string; json: Json }
+export type Reply = {
+  status: number
+  text: string
+  json: Json
+  /** True if an earlier attempt, which may have been executed, got no answer. */
+  repeated: boolean
+  /** The Authorization header of the attempt that was answered. */
+  authorization: string | undefined
+}
 
 /** Allowed difference between the clocks of two machines, network delay included. */
 const clockSlackSeconds = 120
@@ -23,6 +31,16 @@ export function expectGood(reply: Reply, status: number): Json {
       ? ' (the demo has a fresh key: run it where the server runs, with its DATA_DIR, and it is let in; elsewhere with MERCHANTS=open)'
       : ''
   throw new DemoFailure(`expected ${status}, the server answered ${reply.status}${said}${hint}`)
+}
+
+/** Check the answer of a request that makes something: 201, or 200 if an earlier attempt may have made it. */
+export function expectMade(reply: Reply): Json {
+  return expectGood(reply, reply.repeated && reply.status === 200 ? 200 : 201)
+}
+
+/** Check the answer of a DELETE. Null if `gone`, the code of a refusal, says that an earlier attempt did it. */
+export function expectRemoved(reply: Reply, gone: string): Json | null {
+  return reply.repeated && reply.json?.code === gone ? null : expectGood(reply, 200)
 }
 
 /** Check a refusal: status, code, reason (on 401), and a sentence for people. */

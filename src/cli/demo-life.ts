@@ -38,7 +38,8 @@ export function startLife(client: Client, merchant: Signer) {
     refreshKey: newKey(),
     order: { json: null as NostrEvent | null, amountMsat: 250_000 },
     manager: '',
-    proof: '',
+    /** The Authorization header that bought the session. */
+    proof: undefined as string | undefined,
     bearer: '',
     announcement: null as NostrEvent | null,
     couponId: '',
@@ -66,22 +67,30 @@ export function startLife(client: Client, merchant: Signer) {
       expectVoucher(found, { ...signed, fields: life.frozen(String(found?.nonce)) }, verify)
     },
     async mint(as: Parameters<Client['call']>[2]): Promise<Json> {
-      const body = { couponId: life.couponId }
-      const reply = await client.call('POST', '/api/coupons/mint', { ...as, body })
+      const call = { ...as, body: { couponId: life.couponId }, idempotencyKey: newKey() }
+      const reply = await client.call('POST', '/api/coupons/mint', call)
       const result = expectGood(reply, 200)
       life.checkVoucher(result)
       return result
     },
-    /** Claim a voucher; with `signer`, as the till of that key. */
-    claim: (nonce: string, signer?: Signer) =>
+    /** Redeem an open voucher as the till of a key. */
+    redeem: (nonce: string, signer: Signer) =>
       client.call('POST', '/api/coupons/claim', {
-        ...(signer && { signer }),
-        body: { nonce, zapRequest: life.order.json, amountMsat: life.order.amountMsat },
+        signer,
+        idempotencyKey: newKey(),
+        body: claimBody(nonce),
       }),
+    /** Claim a voucher that is not open any more. */
+    claimAgain: (nonce: string) =>
+      client.call('POST', '/api/coupons/claim', { harmless: true, body: claimBody(nonce) }),
     refresh: (nonce: string, idempotencyKey: string) =>
       client.call('POST', '/api/coupons/refresh', { body: { nonce }, idempotencyKey }),
   }
   return life
+
+  function claimBody(nonce: string) {
+    return { nonce, zapRequest: life.order.json, amountMsat: life.order.amountMsat }
+  }
 }
 
 /** Create a signer with a random key, which is never stored. */

@@ -1,16 +1,13 @@
 import type { Config } from '../app/config.ts'
 import type { Status } from '../app/control.ts'
-import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { connect } from './control.ts'
 import type { DemoTarget } from './demo.ts'
-import { withoutSlashes } from './demo-client.ts'
+import { DemoFailure } from './demo-checks.ts'
+import { createDemoClient, parseServerAddress } from './demo-client.ts'
 import { localAddress, toCallableUrl } from './health.ts'
 import { operateOn } from './merchants.ts'
-
-/** Time for a server to answer with its manager key. */
-const answerMs = 5000
 
 /**
  * Find the server for the demo: the one at `url`, or the one of these settings. If it uses this data directory, the
@@ -37,15 +34,16 @@ async function askRunning(config: Config): Promise<Status | null> {
   }
 }
 
-/** The manager key in a server's answer, unchecked, because it is only compared. */
+/** The manager key in a server's answer, unchecked, because it is only compared. Throws OperatorError `no-answer`. */
 async function managerAt(url: string): Promise<unknown> {
+  const base = parseServerAddress(url)
+  // The demo itself reports a wrong address, and a server that answers something else.
+  if (base === null) return null
   try {
-    const address = `${withoutSlashes(url)}/api/coupons/manager`
-    const answer = await fetch(address, { signal: AbortSignal.timeout(answerMs) })
-    return parseJsonObject(await answer.bytes(), limits.demoAnswerBytesMax)?.pubkey
+    const { json } = await createDemoClient(base, base).call('GET', '/api/coupons/manager')
+    return json?.pubkey
   } catch (cause) {
-    // A wrong URL is reported by the demo itself.
-    if (!(cause instanceof Error)) throw cause
+    if (!(cause instanceof DemoFailure)) throw cause
     return null
   }
 }
@@ -56,7 +54,20 @@ function guestOf(config: Config): NonNullable<DemoTarget['asGuest']> {
     try {
       return await run()
     } finally {
-      await operateOn(config, { do: 'dismiss-guest', pubkey })
+      await dismiss(config, pubkey)
     }
+  }
+}
+
+/** End a guest's time. The node that admitted it may have died during the demo, while others answered. */
+async function dismiss(config: Config, pubkey: string): Promise<void> {
+  try {
+    await operateOn(config, { do: 'dismiss-guest', pubkey })
+  } catch (cause) {
+    if (!(cause instanceof OperatorError)) throw cause
+    const minutes = limits.guestSeconds / 60
+    console.error(
+      `cuponera: the demo's key was not withdrawn, and may manage for up to ${minutes} minutes: ${cause.message}`,
+    )
   }
 }

@@ -1,7 +1,12 @@
 import { OperatorError } from '../base/operator-error.ts'
 import type { Signer } from '../nostr/event.ts'
 import { DemoFailure } from './demo-checks.ts'
-import { createDemoClient, type Exchange, withoutSlashes } from './demo-client.ts'
+import {
+  createDemoClient,
+  type Exchange,
+  type Patience,
+  parseServerAddress,
+} from './demo-client.ts'
 import { newDemoKey, startLife } from './demo-life.ts'
 import { demoSteps } from './demo-steps.ts'
 
@@ -19,22 +24,29 @@ export type DemoTarget = {
  * Take a coupon through its whole life on a running server, with new keys, and check each answer. It prints each
  * step. The exit code is 0 only if all answers were right.
  */
-export async function demo({ url, origin, asGuest }: DemoTarget): Promise<number> {
-  const address = URL.parse(url)
-  if (!address || !/^https?:$/.test(address.protocol) || address.search + address.hash !== '') {
+export async function demo(
+  { url, origin, asGuest }: DemoTarget,
+  patience?: Patience,
+): Promise<number> {
+  const base = parseServerAddress(url)
+  if (base === null) {
     console.error(
       `cuponera: ${url} is no address of a server: give one such as http://127.0.0.1:3000`,
     )
     return 1
   }
-  const base = withoutSlashes(address.href)
   const merchant = newDemoKey()
-  const runAll = () => runSteps(base, origin ?? base, merchant)
+  const signed = origin ?? base
+  const runAll = () => runSteps(createDemoClient(base, signed, patience), base, signed, merchant)
   return asGuest ? asGuest(merchant.pubkey, runAll) : runAll()
 }
 
-async function runSteps(base: string, origin: string, merchant: Signer): Promise<number> {
-  const client = createDemoClient(base, origin)
+async function runSteps(
+  client: ReturnType<typeof createDemoClient>,
+  base: string,
+  origin: string,
+  merchant: Signer,
+): Promise<number> {
   console.log(`A coupon's life at ${base}\n`)
   let title = ''
   try {
@@ -46,9 +58,7 @@ async function runSteps(base: string, origin: string, merchant: Signer): Promise
     }
   } catch (cause) {
     if (OperatorError.is(cause, 'no-answer')) {
-      console.error(
-        `cuponera: no answer from ${base} (${cause.message}): start it with "cuponera serve" or "npm start", or name another address with --url`,
-      )
+      console.error(`cuponera: ${cause.message}`)
       return 1
     }
     if (!(cause instanceof DemoFailure)) throw cause

@@ -46,21 +46,21 @@ function pauseAfter(tries: number, answer: Answer): number {
   return Math.min(Math.max(pause, answer.retryAfter ?? 0), pauseSecondsMax)
 }
 
-type Persistence = {
+type Persistence<Found extends Answer> = {
   pause: Pause
   /** Called after every attempt without a final answer. */
-  onLost(tries: number, answer: Answer): void
+  onLost(tries: number, answer: Found): void
   /** Called before every further attempt; false gives up, and the last answer is returned. */
   goOn(): boolean
   /** Whether an answer is final, where that is not as `settles` says. */
-  settled?: (answer: Answer) => boolean
+  settled?: (answer: Found) => boolean
 }
 
 /** Repeat `attempt` until its answer is final. `attempt` must send the same body and key each time. */
-export async function persist(
-  attempt: () => Promise<Answer>,
-  { pause, onLost, goOn, settled = settles }: Persistence,
-): Promise<Answer> {
+export async function persist<Found extends Answer>(
+  attempt: () => Promise<Found>,
+  { pause, onLost, goOn, settled = settles }: Persistence<Found>,
+): Promise<Found> {
   for (let tries = 1; ; tries++) {
     const answer = await attempt()
     if (settled(answer)) return answer

@@ -1,9 +1,9 @@
 /** The demo passes against an honest server and notices every kind of lie. */
-import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
-import { demo } from '../../src/cli/demo.ts'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { type Json, newSigner } from '../support/client.ts'
+import { runDemo as runHonestly } from '../support/demo.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 type Answer = { status: number; text: string; headers: Headers }
@@ -52,20 +52,10 @@ async function forward(request: Request): Promise<Response> {
   return new Response(answer.text, answer)
 }
 
-async function runDemo(url: string, told: Lie = () => undefined) {
+function runDemo(url: string, told: Lie = () => undefined) {
   lie = told
   seen = new Map()
-  const lines: string[] = []
-  const write = (line: string) => void lines.push(line)
-  const spies = [
-    spyOn(console, 'log').mockImplementation(write),
-    spyOn(console, 'error').mockImplementation(write),
-  ]
-  try {
-    return { code: await demo({ url }), output: lines.join('\n') }
-  } finally {
-    for (const spy of spies) spy.mockRestore()
-  }
+  return runHonestly(url)
 }
 
 /** Changes the JSON of one route's answer, at its nth time (default: each). */

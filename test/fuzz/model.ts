@@ -697,19 +697,10 @@ class World {
       )
       this.#same(
         'issuances',
-        listed.map((row) => ({
-          handle: row.handle,
-          nonce: row.nonce,
-          status: row.status,
-          expired: row.expired,
-          mintedBy: row.mintedBy,
-          chain: row.chain,
-        })),
+        listed.map(({ handle, status, mintedBy, chain }) => ({ handle, status, mintedBy, chain })),
         vouchers.reverse().map((voucher) => ({
           handle: handleText(handleOf(voucher.nonce)),
-          nonce: handleText(handleOf(voucher.nonce)),
-          status: voucher.phase,
-          expired: this.#status(voucher) === 'expired',
+          status: this.#status(voucher),
           mintedBy: voucher.mintedBy,
           chain: handleText(handleOf(voucher.root)),
         })),

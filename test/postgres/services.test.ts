@@ -1,6 +1,7 @@
 /** Two services on one database. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { version } from '../../package.json'
 import { couponSchema, versionOf } from '../../src/db/migrations.ts'
@@ -106,6 +107,35 @@ test('a node with another value of what may differ for a while starts with a war
   expect(three.output()).toContain('"event":"nodes.differ"')
   expect(await nodesOf(one)).toContain('\nsettings of three that differ: MERCHANTS\n')
   expect(await three.stop()).toBe(0)
+})
+
+test('a demo that another node answers passes when the node that let it in dies', async () => {
+  const third = startBeside({})
+  const three = await startServer(third)
+  // Requests go to another node; the third one is killed before the first voucher.
+  const proxy = createServer((client) => {
+    const upstream = connect(Number(new URL(two.url).port), '127.0.0.1')
+    for (const socket of [client, upstream]) socket.on('error', () => undefined)
+    upstream.pipe(client)
+    client.on('data', async (bytes) => {
+      if (bytes.includes('POST /api/coupons/mint ')) await three.kill()
+      upstream.write(bytes)
+    })
+    client.on('close', () => upstream.destroy())
+  })
+  await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening))
+  const { port } = proxy.address() as AddressInfo
+  const run = await runCommand(['demo', '--url', `http://127.0.0.1:${port}`], third)
+  expect(run.stdout).toContain('Everything as it should be')
+  expect(run.stderr).toMatch(
+    /^cuponera: the demo's key was not withdrawn, and may manage for up to 10 minutes: .+\n$/,
+  )
+  expect(run.code).toBe(0)
+  proxy.close()
+  // The row of a dead node stays for minutes.
+  const other = await databases.connect(name)
+  await other.send(`DELETE FROM nodes WHERE name = 'three'`, [])
+  await other.end()
 })
 
 test('the other node leads when the leader is killed, and it tells of itself without a database', async () => {

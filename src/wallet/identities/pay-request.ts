@@ -40,10 +40,7 @@ export async function payRequestOf(identities: Identities, pubkey: string, base:
   return account?.lud16 ? payRequest(identities, account.name, base) : null
 }
 
-/**
- * The LUD-06 object of an account without a wallet. Its bounds are ordinary ones, since LNURL clients refuse others
- * and never see that it takes vouchers. The callback refuses every payment.
- */
+/** The LUD-06 object of an account without a wallet: no payment fits its bounds. */
 function vouchersOnly(address: string) {
   const metadata = [
     ['text/identifier', address],
@@ -51,8 +48,8 @@ function vouchersOnly(address: string) {
   ]
   return {
     tag: 'payRequest',
-    minSendable: limits.offeredPaymentMsat.least,
-    maxSendable: limits.offeredPaymentMsat.most,
+    minSendable: 1,
+    maxSendable: 1,
     metadata: JSON.stringify(metadata),
   }
 }
