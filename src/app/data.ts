@@ -95,6 +95,14 @@ export async function openDatabase(
       unread(cause: unknown) {
         log.error('news.unread', { cause, hint: 'this node takes no requests until it reads them' })
       },
+      standbyLost() {
+        log.error('standby.lost', {
+          hint: 'writes are refused: bring the standby back, or take it out of synchronous_standby_names',
+        })
+      },
+      standbyBack() {
+        log.warn('standby.back')
+      },
       moved() {
         log.warn('move.closed', { hint: 'this node takes no requests: stop it' })
       },

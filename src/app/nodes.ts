@@ -77,4 +77,9 @@ export function showNodes(metrics: Metrics, nodes: Nodes): void {
     'Time that the clock of the database is ahead of that of this node',
     () => nodes.figures().clockAhead ?? 0,
   )
+  show(
+    'database_standby_lost',
+    '1 while commits wait for a standby that is away, and writes are refused',
+    () => (nodes.figures().standbyLost ? 1 : 0),
+  )
 }

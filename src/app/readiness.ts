@@ -1,6 +1,8 @@
 import { systemClock } from '../base/clock.ts'
+import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { OpenDatabase } from '../db/database.ts'
+import { createProbe } from '../http/probe.ts'
 import type { Disk } from './disk.ts'
 import type { Stores } from './stores.ts'
 
@@ -13,17 +15,15 @@ export function createReadiness(database: OpenDatabase<Stores>, disk: Pick<Disk,
     // A server writes with every commit. A row that all nodes write would make one wait for another that hangs.
     if (database.nodes === null) await facts.touch(systemClock())
   }
-  let last: { at: number; outcome: Promise<void> } | null = null
+  const unanswered = () => new Refusal('unavailable', { retryAfter: 2 })
+  const writes = createProbe(() => database.transact({ roots: 'none' }, write), {
+    ...{ everySeconds: 1, answerSeconds: limits.readyAnswerSeconds, late: unanswered },
+  })
   return async () => {
     if (database.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
-    const at = performance.now()
-    if (!last || at - last.at > 1000) {
-      last = {
-        at,
-        outcome: database.transact({ roots: 'none' }, write),
-      }
-    }
-    await last.outcome
+    // The operation would try again for seconds first.
+    if (database.away) throw unanswered()
+    await writes()
     return disk.low() ? (['disk-low'] as const) : []
   }
 }

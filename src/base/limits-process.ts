@@ -52,6 +52,12 @@ export const processLimits = {
   databasePingSeconds: 2,
   /** Lost commits whose fate is asked for at the same time. */
   databaseSettlementsMax: 8,
+  /** Lost commits that wait for their turn to be asked for. The callers of others are told at once that nobody knows. */
+  databaseSettlementsWaitingMax: 100,
+  /** A session that has waited for a standby for so long waits on: confirming a commit takes milliseconds. */
+  standbyWaitSeconds: 3,
+  /** While commits wait for a standby, the server is asked this often whether they still do. */
+  standbyLookSeconds: 1,
   /** A node asks its session of leases this often, and gives them up after so long without an answer. */
   leaseBeatSeconds: 2,
   leaseSilenceSeconds: 5,
@@ -96,6 +102,8 @@ export const processLimits = {
   databasePatienceSeconds: 4,
   /** After a connection that failed no other one is tried for so long. */
   databaseDownMs: 200,
+  /** The service is not ready for so long after the last failed connection. Its news ask again every second. */
+  databaseAwaySeconds: 2,
   /** Longest pause between two of them, so that those who met do not meet again. */
   databaseRetryMsMax: 200,
   /** Rows that one step of background work touches. */
@@ -140,6 +148,8 @@ export const processLimits = {
   /** Multiple of the floor that must be free again before new data is taken. */
   diskRoomAgain: 1.1,
   diskLowRetrySeconds: 60,
+  /** The service is not ready while a write takes longer than this. Balancers wait for a few seconds at most. */
+  readyAnswerSeconds: 3,
   /** Time of `cuponera health` for both of its steps. */
   healthSeconds: 3,
   /** Length of an answer that `cuponera demo` or `card-sim` reads. A foreign server may send any length. */

@@ -40,6 +40,8 @@ export type OpenDatabase<Tx> = Database<Tx> &
     readonly cleanStart: boolean
     /** True while the clock is behind the newest write. Writes are refused then. */
     readonly clockBehind: boolean
+    /** True while there is no connection to the server of the database, and it takes none. */
+    readonly away: boolean
     /** Work for the engine itself that the leader does, from time to time. */
     readonly upkeep: readonly Upkeep[]
     /** Token buckets that the nodes share. Null: this process is the only one. */
@@ -97,6 +99,8 @@ export type NodeFigures = {
   settlements: number
   /** Seconds that the clock of the database is ahead of ours. Null before the first look at it. */
   clockAhead: number | null
+  /** Commits wait for a standby that is away, and operations are refused. */
+  standbyLost: boolean
 }
 
 export type KnownNode = {

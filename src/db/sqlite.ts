@@ -76,6 +76,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   /** True if the last process closed the file properly. */
   readonly cleanStart: boolean
   readonly upkeep = []
+  readonly away = false
   readonly nodes = null
   readonly buckets = null
   readonly #listeners = new Listeners()

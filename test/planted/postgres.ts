@@ -42,6 +42,20 @@ export const postgresFaults: PlantedFault[] = [
     'return rows.length === 1',
   ),
   planted(
+    'writes go on while commits wait for a standby',
+    'test/postgres/standby.test.ts -t load',
+    'src/db/postgres/pool.ts',
+    "if (lane !== 'read' && !standby.free) await standby.require()",
+    'void [lane, standby]',
+  ),
+  planted(
+    'the fate of a commit is asked for while commits wait for a standby',
+    'test/postgres/standby.test.ts -t load',
+    settlement,
+    'const verdict = await this.#standby.verdict()',
+    "const verdict = (await this.#standby.verdict()) && ('free' as string)",
+  ),
+  planted(
     'other nodes hear of a change late or never',
     'test/postgres/news.test.ts',
     engine,

@@ -17,20 +17,21 @@ import { couponSchema, type Schema, versionOf } from '../migrations.ts'
 import { Listeners, type NewsListener, type Topic } from '../news.ts'
 import type { Root } from '../roots.ts'
 import type { Sql } from '../sql.ts'
-import { type Connection, ConnectionLost, StatementFailed } from './connection.ts'
+import { type Connection, ConnectionLost } from './connection.ts'
 import type { ServerFacts } from './durability.ts'
 import { createSharedBuckets } from './guesses.ts'
 import { Leasing } from './leases.ts'
-import { locksFor } from './locks.ts'
+import { lock } from './locks.ts'
 import { NewsLine, serviceChannel, type Told } from './news.ts'
 import { Membership, type NodeIdentity } from './nodes.ts'
 import { closing, Pool } from './pool.ts'
 import { requireSessions } from './pooler.ts'
-import { retried, stoppedByOther } from './retry.ts'
+import { answerTo, isOfEngine, retried } from './retry.ts'
 import { ServerClock } from './server-clock.ts'
 import { Servers } from './servers.ts'
-import { type OpenTransaction, type Session, StalledOperation } from './session.ts'
+import type { Session } from './session.ts'
 import { CommitUnknown, Settlement } from './settlement.ts'
+import { StandbyWatch } from './standby-watch.ts'
 import { createSql } from './statements.ts'
 import { upkeepOf } from './upkeep.ts'
 
@@ -46,6 +47,9 @@ type EngineEvents = {
   unread?(cause: unknown): void
   /** The service was moved away from this database while this node was silent. */
   moved?(): void
+  /** Commits wait for a standby that is away: operations are refused until it is back. */
+  standbyLost?(): void
+  standbyBack?(): void
 }
 
 export type PostgresOptions<Tx> = {
@@ -90,6 +94,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   readonly #pool: Pool<Tx>
   readonly #leasing: Leasing
   readonly #settlement: Settlement
+  readonly #standby: StandbyWatch
   readonly #listeners = new Listeners()
   readonly #news: NewsLine
   /** Operations and reads that were begun and not answered. */
@@ -114,10 +119,19 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     // Each connection looks at the clock.
     this.#clock = new ServerClock(options.now, () => this.administer(async () => undefined))
     const onClock = (clock: number) => this.#clock.seen(clock)
-    this.#servers = new Servers(options.url, onClock)
+    this.#servers = new Servers(options.url, onClock, () => this.#standby.suspect())
+    this.#standby = new StandbyWatch({
+      connect: (silenceSeconds) => this.#servers.connect(undefined, silenceSeconds),
+      lost: (refusal) => {
+        this.#pool.refuseWrites(refusal)
+        options.events?.standbyLost?.()
+      },
+      back: () => options.events?.standbyBack?.(),
+    })
     this.#pool = new Pool({
       most: options.connections ?? limits.databaseConnections,
       servers: this.#servers,
+      standby: this.#standby,
       stores: (transaction) => options.stores(createSql(transaction)),
       schema: versionOf(options.schema ?? couponSchema),
     })
@@ -126,7 +140,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       onClock,
       options.channel === 'relay' ? 'relay ' : '',
     )
-    this.#settlement = new Settlement(() => this.#servers.connect())
+    this.#settlement = new Settlement(() => this.#servers.connect(), this.#standby)
     this.#news = new NewsLine({
       channel: options.channel === 'relay' ? 'cuponera_relay' : serviceChannel,
       connect: (onEnd) => this.#servers.connect(onEnd, limits.leaseSilenceSeconds),
@@ -141,12 +155,13 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
           identity: options.node,
           leasing: this.#leasing,
           administer: (run) => this.#answered(() => this.#retried(() => this.administer(run))),
+          change: (run) => this.#answered(() => this.#retried(() => this.#change(run))),
           news: this.#news,
           figures: () => this.#figures(),
           outdated: (schema) => this.#end(schema),
         })
       : null
-    this.upkeep = upkeepOf((run) => this.administer(run), this.nodes)
+    this.upkeep = upkeepOf((run) => this.#change(run))
   }
 
   /** The server of the newest connection. Null before the first one. */
@@ -156,6 +171,10 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
 
   get clockBehind(): boolean {
     return this.#clock.apart
+  }
+
+  get away(): boolean {
+    return this.#servers.away
   }
 
   /** The database itself says whether it was stopped properly, and recovers. */
@@ -205,6 +224,18 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     }
   }
 
+  /** The same for statements that write: refused while commits wait for a standby. */
+  async #change<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
+    await this.#standby.require()
+    return this.administer(run)
+  }
+
+  /** True if commits of this role, at whatever node, wait for a standby that is away. */
+  async commitsWait(): Promise<boolean> {
+    this.#standby.suspect()
+    return (await this.#standby.verdict()) === 'waiting'
+  }
+
   /** Throws OperatorError if its connections share sessions of the server. */
   requireSessions(): Promise<void> {
     return requireSessions(() => this.#servers.connect())
@@ -239,7 +270,8 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     await this.#finished(limits.databaseCloseSeconds)
     this.#settlement.stop()
     await this.nodes?.leave()
-    await Promise.all([this.#pool.close(), this.#leasing.close(), this.#news.close()])
+    const parts = [this.#pool, this.#leasing, this.#news, this.#standby]
+    await Promise.all(parts.map((part) => part.close()))
     await this.#finished(limits.databaseFarewellSeconds)
   }
 
@@ -258,6 +290,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       retries: this.#retries,
       settlements: this.#settlement.asked,
       clockAhead: this.#clock.ahead,
+      standbyLost: this.#standby.waiting,
     }
   }
 
@@ -363,22 +396,4 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     const rows = outcome.told.map((news) => this.#news.rowOf(news))
     return { outcome, lost: (await transaction.commit(id, rows)) ? null : id }
   }
-}
-
-function lock(transaction: OpenTransaction, roots: readonly Root[]): void {
-  for (const { text, params } of locksFor(roots)) transaction.post(text, params)
-}
-
-function isOfEngine(cause: unknown): boolean {
-  return [StatementFailed, ConnectionLost, CommitUnknown, StalledOperation].some(
-    (kind) => cause instanceof kind,
-  )
-}
-
-/** The answer to a fault that did not pass by itself. */
-function answerTo(cause: unknown): unknown {
-  if (cause instanceof ConnectionLost || cause instanceof CommitUnknown) {
-    return new Refusal('unavailable', { retryAfter: 2 })
-  }
-  return stoppedByOther(cause) ? new Refusal('overloaded', { retryAfter: 1 }) : cause
 }

@@ -1,6 +1,7 @@
 import { hexOf } from '../../base/bytes.ts'
 import { placeOf, type Root } from '../roots.ts'
 import type { SqlValue } from '../sql.ts'
+import type { OpenTransaction } from './session.ts'
 
 /** A statement that locks, for as long as its transaction. */
 type Lock = { text: string; params: SqlValue[] }
@@ -76,8 +77,13 @@ const locksOf: { [Kind in Exclude<KeyOf<Root>, 'mode' | 'token'>]: (root: never)
 
 type KeyOf<Union> = Union extends string ? never : keyof Union
 
+/** Lock the roots of an operation. */
+export function lock(transaction: OpenTransaction, roots: readonly Root[]): void {
+  for (const { text, params } of locksFor(roots)) transaction.post(text, params)
+}
+
 /** The locks of roots in the order of roots.ts, so that no two operations wait for each other. */
-export function locksFor(roots: readonly Root[]): Lock[] {
+function locksFor(roots: readonly Root[]): Lock[] {
   return roots
     .map((root) => ({ root, place: placeOf(root), key: keyOf(root) }))
     .sort((a, b) => a.place - b.place || (a.key < b.key ? -1 : 1))

@@ -49,6 +49,8 @@ type Parts = {
   identity: NodeIdentity
   leasing: Leasing
   administer: <T>(run: (connection: Connection) => Promise<T>) => Promise<T>
+  /** The same for statements that write. */
+  change: <T>(run: (connection: Connection) => Promise<T>) => Promise<T>
   /** The news that this node reads. */
   news: Pick<NewsLine, 'node' | 'readTo'>
   figures: () => NodeFigures
@@ -127,7 +129,7 @@ export class Membership implements Nodes {
   async agree(settings: Fingerprints, equal: ReadonlySet<string>): Promise<Difference[]> {
     const seen = new Map<string, number>()
     for (;;) {
-      const { differences, refusing } = await this.#parts.administer((connection) =>
+      const { differences, refusing } = await this.#parts.change((connection) =>
         this.#compare(connection, settings, equal),
       )
       if (refusing.length === 0) {
@@ -183,16 +185,6 @@ export class Membership implements Nodes {
     return this.#parts.figures()
   }
 
-  /** Delete the rows of nodes that died. A node that was only silent writes its row again. */
-  async forget(): Promise<void> {
-    await this.#parts.administer((connection) =>
-      connection.send(
-        'DELETE FROM nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1)',
-        [limits.nodeKeptSeconds],
-      ),
-    )
-  }
-
   /** Delete the row. */
   async leave(): Promise<void> {
     if (this.#beat === null) return
@@ -236,4 +228,12 @@ export class Membership implements Nodes {
     const standing = Number(rows[0]?.standing)
     if (standing > this.#schema + 1) this.#parts.outdated(standing)
   }
+}
+
+/** Delete the rows of nodes that died. A node that was only silent writes its row again. */
+export async function forgetNodes(connection: Connection): Promise<void> {
+  await connection.send(
+    'DELETE FROM nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1)',
+    [limits.nodeKeptSeconds],
+  )
 }

@@ -36,6 +36,12 @@ export async function openPostgres<Tx>(
   const database = new PostgresEngine(options)
   try {
     await database.requireSessions()
+    // Each start would leave some more of them at the server.
+    if (await database.commitsWait()) {
+      throw new OperatorError(
+        'commits of the database of DATABASE_URL wait for a standby that is away\nbring it back, or take it out of synchronous_standby_names',
+      )
+    }
     await database.administer(
       (connection) => createSchema(connection, schema),
       limits.upgradeSilenceSeconds,

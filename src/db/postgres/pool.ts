@@ -3,6 +3,7 @@ import { Refusal } from '../../base/refusal.ts'
 import { ConnectionLost } from './connection.ts'
 import type { Servers } from './servers.ts'
 import { Session, StalledOperation } from './session.ts'
+import type { StandbyWatch } from './standby-watch.ts'
 import type { Transaction } from './statements.ts'
 
 /**
@@ -18,6 +19,7 @@ type PoolOptions<Tx> = {
   /** The most connections at once. */
   most: number
   servers: Servers
+  standby: Pick<StandbyWatch, 'free' | 'require'>
   stores: (transaction: Transaction) => Tx
   /** The version of the schema that the stores are made for. */
   schema: number
@@ -48,10 +50,13 @@ export class Pool<Tx> {
   }
 
   async use<T>(lane: Lane, run: (session: Session<Tx>) => Promise<T>): Promise<T> {
+    await this.#requireStandby(lane)
     await this.#enter(lane)
     let session: Session<Tx> | null = null
     const { servers } = this.#options
     try {
+      // Again: those that waited for their turn may have waited behind commits that were given up.
+      await this.#requireStandby(lane)
       session = await this.#session()
       return await run(session)
     } finally {
@@ -76,6 +81,19 @@ export class Pool<Tx> {
     }
     for (const session of this.#busy) session.stop(new ConnectionLost('the node stops'))
     await Promise.all(this.#idle.splice(0).map(({ session }) => session.connection.end()))
+  }
+
+  /** Refuse operations that waited for a connection to write with. */
+  refuseWrites(cause: unknown): void {
+    for (const lane of ['light', 'heavy'] as const) {
+      for (const { refuse } of this.#waiting[lane].splice(0)) refuse(cause)
+    }
+  }
+
+  /** A write must not begin while commits wait for a standby: its session would stay at the server. */
+  async #requireStandby(lane: Lane): Promise<void> {
+    const { standby } = this.#options
+    if (lane !== 'read' && !standby.free) await standby.require()
   }
 
   #hasRoom(lane: Lane): boolean {

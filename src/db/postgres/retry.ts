@@ -1,13 +1,16 @@
 import { limits } from '../../base/limits.ts'
+import { Refusal } from '../../base/refusal.ts'
 import { ConnectionLost, StatementFailed } from './connection.ts'
 import { closing } from './pool.ts'
+import { StalledOperation } from './session.ts'
+import { CommitUnknown } from './settlement.ts'
 
 /** SQLSTATE of an operation that another one stopped. */
 const stopped = new Set(['40001', '40P01', '55P03'])
 /** A unique key that another operation took at the same moment: the operation runs again and finds the row. */
 const keyTaken = '23505'
 
-export function stoppedByOther(cause: unknown): boolean {
+function stoppedByOther(cause: unknown): boolean {
   return cause instanceof StatementFailed && stopped.has(cause.code)
 }
 
@@ -39,6 +42,21 @@ export async function retried<T>(
       await Bun.sleep(Math.random() * Math.min(2 ** attempt, limits.databaseRetryMsMax))
     }
   }
+}
+
+/** True of a fault of the engine, such as a lost connection, in contrast to a failure of the operation. */
+export function isOfEngine(cause: unknown): boolean {
+  return [StatementFailed, ConnectionLost, CommitUnknown, StalledOperation].some(
+    (kind) => cause instanceof kind,
+  )
+}
+
+/** The answer to a fault that did not pass by itself. */
+export function answerTo(cause: unknown): unknown {
+  if (cause instanceof ConnectionLost || cause instanceof CommitUnknown) {
+    return new Refusal('unavailable', { retryAfter: 2 })
+  }
+  return stoppedByOther(cause) ? new Refusal('overloaded', { retryAfter: 1 }) : cause
 }
 
 function isKeyTaken(cause: unknown): boolean {

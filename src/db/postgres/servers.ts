@@ -7,6 +7,7 @@ import { type Look, type ServerFacts, settleSession } from './durability.ts'
 export class Servers {
   readonly #addresses: readonly string[]
   readonly #onClock: (clock: number) => void
+  readonly #onSilence: () => void
   /** The place of the address that was the primary the last time. */
   #primary = 0
   /** The newest history that we wrote to. A primary that was replaced and comes back has an older one. */
@@ -14,11 +15,26 @@ export class Servers {
   #facts: ServerFacts | null = null
   /** Connections to the servers of the newest history. */
   readonly #connections = new Set<Connection>()
+  /** Milliseconds of `performance.now`. */
+  #awayUntil = 0
 
-  /** `onClock` is told the clock of the server (Unix seconds) with each connection. */
-  constructor(url: string, onClock: (clock: number) => void) {
+  /**
+   * `onClock` is told the clock of the server (Unix seconds) with each connection; `onSilence` of a connection that is
+   * given up, because the server owed it an answer for too long. The owner of the connection hears of its end later.
+   */
+  constructor(
+    url: string,
+    onClock: (clock: number) => void,
+    onSilence: () => void = () => undefined,
+  ) {
     this.#addresses = addressesOf(url)
     this.#onClock = onClock
+    this.#onSilence = onSilence
+  }
+
+  /** True if there is no connection, and no server took one a moment ago. */
+  get away(): boolean {
+    return this.#connections.size === 0 && performance.now() < this.#awayUntil
   }
 
   /** The server of the newest connection. */
@@ -44,12 +60,14 @@ export class Servers {
       try {
         const connection = await this.#open(address, onEnd, silenceSeconds)
         this.#primary = place
+        this.#awayUntil = 0
         return connection
       } catch (cause) {
         if (!(cause instanceof ConnectionLost)) throw cause
         problems.push(`${shownAddress(address)}: ${cause.message}`)
       }
     }
+    this.#awayUntil = performance.now() + limits.databaseAwaySeconds * 1000
     throw new ConnectionLost(problems.join('; '))
   }
 
@@ -61,6 +79,7 @@ export class Servers {
       () => {
         if (!chosen) return
         this.#connections.delete(connection)
+        if (connection.silent) this.#onSilence()
         onEnd()
       },
       silenceSeconds * 1000,

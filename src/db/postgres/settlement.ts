@@ -1,5 +1,6 @@
 import { limits } from '../../base/limits.ts'
 import { type Connection, ConnectionLost, StatementFailed } from './connection.ts'
+import type { StandbyWatch } from './standby-watch.ts'
 
 /** The fate of a commit is unknown, and nobody answered the question for it in time. */
 export class CommitUnknown extends Error {
@@ -14,14 +15,16 @@ export class CommitUnknown extends Error {
 /** Finds out what became of commits whose answers got lost. */
 export class Settlement {
   readonly #connect: () => Promise<Connection>
+  readonly #standby: Pick<StandbyWatch, 'verdict'>
   readonly #asking = new Set<Connection>()
   readonly #waiting: (() => void)[] = []
   #places: number = limits.databaseSettlementsMax
   #stopped = false
   #asked = 0
 
-  constructor(connect: () => Promise<Connection>) {
+  constructor(connect: () => Promise<Connection>, standby: Pick<StandbyWatch, 'verdict'>) {
     this.#connect = connect
+    this.#standby = standby
   }
 
   /** The number of commits that were asked for. */
@@ -33,11 +36,14 @@ export class Settlement {
   async stands(id: string): Promise<boolean> {
     this.#asked++
     const end = performance.now() + limits.databaseSettleSeconds * 1000
-    await this.#enter()
+    if (!(await this.#enter(end))) throw new CommitUnknown(id)
     try {
       for (let pauseMs = 20; !this.#stopped; pauseMs = Math.min(pauseMs * 2, 1000)) {
+        const verdict = await this.#standby.verdict()
+        // Nobody would answer, and each question would leave its session at the server, as the commit did.
+        if (verdict === 'waiting') break
         try {
-          return await this.#ask(id)
+          if (verdict === 'free') return await this.#ask(id)
         } catch (cause) {
           if (!(cause instanceof ConnectionLost || cause instanceof StatementFailed)) throw cause
         }
@@ -58,9 +64,26 @@ export class Settlement {
     for (const go of this.#waiting.splice(0)) go()
   }
 
-  async #enter(): Promise<void> {
-    if (this.#places <= 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  /** False if no place became free until `end` (milliseconds of `performance.now`), or if too many wait for one. */
+  async #enter(end: number): Promise<boolean> {
+    if (this.#places <= 0) {
+      if (this.#waiting.length >= limits.databaseSettlementsWaitingMax) return false
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      const go = () => resolve(true)
+      const timer = setTimeout(
+        () => {
+          this.#waiting.splice(this.#waiting.indexOf(go), 1)
+          resolve(false)
+        },
+        Math.max(0, end - performance.now()),
+      )
+      this.#waiting.push(go)
+      const entered = await promise
+      clearTimeout(timer)
+      if (!entered) return false
+    }
     this.#places--
+    return true
   }
 
   /** The fence waits for the transaction while the server still has it open, and stops it from standing later. */

@@ -4,12 +4,12 @@ import type { Connection } from './connection.ts'
 import { foldCounters } from './counters.ts'
 import { forgetGuesses } from './guesses.ts'
 import { forgetNews } from './news.ts'
-import type { Membership } from './nodes.ts'
+import { forgetNodes } from './nodes.ts'
 
 type Administer = <T>(run: (connection: Connection) => Promise<T>) => Promise<T>
 
 /** The work of the leader for the engine. Two nodes may do it at the same moment. */
-export function upkeepOf(administer: Administer, nodes: Membership | null): readonly Upkeep[] {
+export function upkeepOf(administer: Administer): readonly Upkeep[] {
   const most = limits.foldedCountersMax
   return [
     async () => (await administer((connection) => foldCounters(connection, most))) === most,
@@ -18,7 +18,7 @@ export function upkeepOf(administer: Administer, nodes: Membership | null): read
     async () => (await administer((connection) => forgetGuesses(connection, most))) === most,
     async () => {
       await administer(dateWrites)
-      await nodes?.forget()
+      await administer(forgetNodes)
       return false
     },
   ]

@@ -1,0 +1,138 @@
+import { limits } from '../../base/limits.ts'
+import { Refusal } from '../../base/refusal.ts'
+import { createJobs, type Job } from '../jobs.ts'
+import { type Connection, ConnectionLost, StatementFailed } from './connection.ts'
+
+/**
+ * The last look at the server: commits are answered; or they wait for a standby that is away; or nobody knows, since
+ * the server did not answer.
+ */
+type Verdict = 'free' | 'waiting' | 'unreachable'
+
+type WatchParts = {
+  /** Connect to the server. It gives the connection up after so many seconds of silence. */
+  connect: (silenceSeconds: number) => Promise<Connection>
+  /** Commits wait for a standby. Told once, until they are answered again, with the refusal of those that wait. */
+  lost: (refusal: Refusal) => void
+  back: () => void
+}
+
+/**
+ * Sessions of our role that wait for a standby. Those of a moment ago may be commits that the standby is about to
+ * confirm.
+ */
+const waitingSessions = `SELECT count(*) AS waiting FROM pg_stat_activity
+  WHERE wait_event = 'SyncRep' AND datname = current_database() AND usename = session_user
+    AND query_start < clock_timestamp() - make_interval(secs => $1)`
+
+/**
+ * Keeps a node from filling the server with sessions while a synchronous standby is away. A commit that is given up
+ * leaves its session there, which waits on and must not be ended: the server would count its commit as done. So after a
+ * silent connection the sessions are looked at, and while some of them wait nothing is written.
+ */
+export class StandbyWatch {
+  readonly #parts: WatchParts
+  readonly #looking: Job
+  #verdict: Verdict = 'free'
+  /** The first look since commits were answered; null while they are. */
+  #first: PromiseWithResolvers<void> | null = null
+  #connection: Connection | null = null
+  #told = false
+  #closed = false
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts
+    // The job reports nothing: a look that fails has a verdict of its own.
+    this.#looking = createJobs({ lease: async () => null }).start({
+      run: () => this.#look(),
+      failed: () => undefined,
+    })
+  }
+
+  /** True while commits are answered, as far as anybody knows. */
+  get free(): boolean {
+    return this.#first === null
+  }
+
+  /** True while commits are known to wait. */
+  get waiting(): boolean {
+    return this.#verdict === 'waiting'
+  }
+
+  /** A connection was given up, since the server owed it an answer for too long. */
+  suspect(): void {
+    if (this.#first !== null || this.#closed) return
+    this.#first = Promise.withResolvers()
+    this.#looking.wake()
+  }
+
+  /** The last look; after a suspicion the first one is waited for. */
+  async verdict(): Promise<Verdict> {
+    await this.#first?.promise
+    return this.#verdict
+  }
+
+  /** Refuse `unavailable` unless commits are answered. */
+  async require(): Promise<void> {
+    const verdict = await this.verdict()
+    if (verdict !== 'free') throw refusalFor(verdict)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#connection?.destroy()
+    const stopped = this.#looking.stop()
+    this.#first?.resolve()
+    await stopped
+  }
+
+  /** Look once. Resolves to the seconds until the next look; undefined: none is needed. */
+  async #look(): Promise<number | undefined> {
+    let verdict: Verdict = 'unreachable'
+    try {
+      verdict = await this.#ask()
+    } catch (cause) {
+      this.#connection?.destroy()
+      if (!(cause instanceof ConnectionLost || cause instanceof StatementFailed)) throw cause
+    } finally {
+      this.#settle(verdict)
+    }
+    return verdict === 'free' ? undefined : limits.standbyLookSeconds
+  }
+
+  async #ask(): Promise<Verdict> {
+    // Kept from look to look: the server may have no room for a new one.
+    if (!this.#connection?.open) {
+      this.#connection = await this.#parts.connect(limits.databasePingSeconds)
+      if (this.#closed) this.#connection.destroy()
+    }
+    const { rows } = await this.#connection.send(waitingSessions, [limits.standbyWaitSeconds])
+    return Number(rows[0]?.waiting) > 0 ? 'waiting' : 'free'
+  }
+
+  #settle(verdict: Verdict): void {
+    this.#verdict = verdict
+    const first = this.#first
+    if (verdict === 'waiting' && !this.#told) {
+      this.#told = true
+      this.#parts.lost(refusalFor(verdict))
+    }
+    if (verdict === 'free') {
+      this.#first = null
+      this.#connection?.destroy()
+      if (this.#told) this.#parts.back()
+      this.#told = false
+    }
+    first?.resolve()
+  }
+}
+
+/** The sentence of `unavailable` here. */
+const waitingWords =
+  'Ahora no se puede guardar nada: la base de datos espera a su copia. Probá de nuevo en unos segundos.'
+
+function refusalFor(verdict: Verdict): Refusal {
+  return verdict === 'waiting'
+    ? new Refusal('unavailable', { retryAfter: 5 }, waitingWords)
+    : new Refusal('unavailable', { retryAfter: 2 })
+}

@@ -1,0 +1,248 @@
+/** A synchronous standby that is away: writes are refused at once, reads are answered, and the server keeps its sessions. */
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { limits } from '../../src/base/limits.ts'
+import type { OperatorError } from '../../src/base/operator-error.ts'
+import { Refusal } from '../../src/base/refusal.ts'
+import { couponSchema } from '../../src/db/migrations.ts'
+import { type Connection, ConnectionLost } from '../../src/db/postgres/connection.ts'
+import type { PostgresEngine } from '../../src/db/postgres/engine.ts'
+import { openPostgres } from '../../src/db/postgres/open.ts'
+import { CommitUnknown, Settlement } from '../../src/db/postgres/settlement.ts'
+import {
+  call,
+  createDefinition,
+  mintOne,
+  newSigner,
+  openSession,
+  withKey,
+} from '../support/client.ts'
+import { openDatabases } from '../support/postgres-databases.ts'
+import { openHost } from '../support/postgres-host.ts'
+import { main } from '../support/program.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { shortSilence } from '../support/short-silence.ts'
+import { logged, until } from '../support/until.ts'
+import { backendsOf, codeOf, idsIn, openRows, type Rows } from './rows.ts'
+
+const databases = await openDatabases()
+const rows = openRows(databases)
+let named = false
+Object.assign(limits, shortSilence)
+const usual = { ...limits }
+afterEach(async () => {
+  Object.assign(limits, usual)
+  if (named) await nameStandby('')
+})
+afterAll(async () => {
+  await cleanUp()
+  await databases.stop()
+})
+
+/** Let commits wait for a standby that is not there, or for none. */
+async function nameStandby(name: string): Promise<void> {
+  const connection = await databases.connect('postgres')
+  await connection.send(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`, [])
+  await connection.send('SELECT pg_reload_conf()', [])
+  await until('the server knows it', async () => {
+    const { rows: found } = await connection.send('SHOW synchronous_standby_names', [])
+    return found[0]?.synchronous_standby_names === name
+  })
+  named = name !== ''
+  await connection.end()
+}
+
+const waiting = (connection: Connection, query = '%') =>
+  backendsOf(connection, `wait_event = 'SyncRep' AND query LIKE '${query}'`)
+
+/** An engine that tells what its watch tells. */
+function openEngine(url: string) {
+  const told: string[] = []
+  const ignored = () => undefined
+  const events = {
+    committed: ignored,
+    failed: ignored,
+    standbyLost: () => void told.push('lost'),
+    standbyBack: () => void told.push('back'),
+  }
+  return { engine: rows.engine(url, { events, connections: 8 }), told }
+}
+
+/** Callers that write one row after the other until they are told to stop. */
+function startCallers(nodes: readonly PostgresEngine<Rows>[], count: number) {
+  const answered: number[] = []
+  const refused: Refusal[] = []
+  let next = 0
+  let working = true
+  const lane = async (node: PostgresEngine<Rows>) => {
+    while (working) {
+      const id = next++
+      try {
+        await node.transact({ roots: 'none' }, (tx) => tx.insert(id))
+        answered.push(id)
+      } catch (cause) {
+        if (!(cause instanceof Refusal)) throw cause
+        refused.push(cause)
+        await Bun.sleep(5)
+      }
+    }
+  }
+  const lanes = Array.from({ length: count }, (_, at) => lane(nodes[at % nodes.length] as never))
+  return {
+    ...{ answered, refused },
+    async stop() {
+      working = false
+      await Promise.all(lanes)
+    },
+  }
+}
+
+test('while it is away, two nodes under load leave no more sessions waiting than they may write with', async () => {
+  const { url, other } = await rows.create()
+  await other.send('SET synchronous_commit = local', [])
+  const nodes = [openEngine(url), openEngine(url)]
+  const engines = nodes.map(({ engine }) => engine)
+  // One of eight connections is kept for reads.
+  const most = 2 * 7
+  const callers = startCallers(engines, 60)
+  await until('rows are written', () => callers.answered.length > 100)
+  await nameStandby('nobody')
+  await until('both nodes know it', () => nodes.every(({ told }) => told.includes('lost')))
+  const before = callers.refused.length
+  await until('many are refused', async () => {
+    expect((await waiting(other)).length).toBeLessThanOrEqual(most)
+    return callers.refused.length > before + 5000
+  })
+  const sessions = await waiting(other)
+  expect(sessions.length).toBeGreaterThan(0)
+  const { detail, words } = callers.refused.at(-1) as Refusal
+  expect([detail.retryAfter, words]).toEqual([5, expect.stringContaining('copia')])
+  const written = callers.answered.length
+  for (const engine of engines) {
+    const guess = [{ name: 'code', burst: 1, perSecond: 1 }]
+    const writes = [() => engine.buckets.take(guess), ...engine.upkeep]
+    for (const write of writes) expect(await codeOf(write())).toBe('unavailable')
+    expect(await engine.snapshot((tx) => tx.count())).toBe(written)
+    expect((await engine.lease(`work ${engines.indexOf(engine)}`))?.held()).toBe(true)
+  }
+  // Nobody asked for the fate of a commit: the question would wait, too.
+  expect(await waiting(other, '%fence%')).toEqual([])
+  expect((await waiting(other)).length).toBe(sessions.length)
+
+  await nameStandby('')
+  await until('writes are answered', () => callers.answered.length > written + 100)
+  await callers.stop()
+  expect(nodes.map(({ told }) => told)).toEqual(Array(2).fill(['lost', 'back']))
+  // Those that were given up stand, too.
+  const there = new Set(await idsIn(other))
+  expect(callers.answered.filter((id) => !there.has(id))).toEqual([])
+  expect(there.size).toBe(callers.answered.length + sessions.length)
+})
+
+test('a server that answers nothing counts as away from its standby, until it says otherwise', async () => {
+  Object.assign(limits, { databaseAnswerSeconds: 1, databaseConnectSeconds: 1 })
+  const { url, other } = await rows.create()
+  const host = await openHost(databases.server)
+  const through = url.replace(/host=[^&]*/, `host=${encodeURIComponent(host.socket)}`)
+  const { engine, told } = openEngine(through)
+  const insert = (id: number) => codeOf(engine.transact({ roots: 'none' }, (tx) => tx.insert(id)))
+  expect(await insert(1)).toBe('answered')
+  host.hold()
+  const held = insert(2)
+  await until('it is refused', async () => (await insert(3)) === 'unavailable')
+  expect(engine.away).toBe(true)
+  host.cut()
+  host.letGo()
+  await until('it is answered', async () => (await insert(4)) === 'answered')
+  expect([await held, engine.away, told]).toEqual(['unavailable', false, []])
+  expect(await idsIn(other)).toEqual([1, 4])
+  host.close()
+})
+
+test('no more than some wait to learn the fate of a commit, and none for longer than they should', async () => {
+  Object.assign(limits, { databaseSettleSeconds: 0.3 })
+  const asked: PromiseWithResolvers<never>[] = []
+  const connect = () => {
+    asked.push(Promise.withResolvers())
+    return (asked.at(-1) as PromiseWithResolvers<never>).promise
+  }
+  const settlement = new Settlement(connect, { verdict: async () => 'free' })
+  const { databaseSettlementsMax, databaseSettlementsWaitingMax } = limits
+  const count = databaseSettlementsMax + databaseSettlementsWaitingMax
+  const fates = Array.from({ length: count + 1 }, (_, id) =>
+    settlement.stands(String(id)).catch((cause: unknown) => cause),
+  )
+  expect(await fates[count]).toBeInstanceOf(CommitUnknown)
+  // Nobody of those who ask gets an answer.
+  const others = await Promise.all(fates.slice(databaseSettlementsMax, count))
+  expect(others.every((fate) => fate instanceof CommitUnknown)).toBe(true)
+  expect(asked).toHaveLength(databaseSettlementsMax)
+  settlement.stop()
+  for (const { reject } of asked) reject(new ConnectionLost('the test ends'))
+  const first = await Promise.all(fates.slice(0, databaseSettlementsMax))
+  expect(first.every((fate) => fate instanceof CommitUnknown)).toBe(true)
+})
+
+/** A node with short limits, with the keys of the first one. */
+function startNode(url: string, keys?: string): Promise<TestServer> {
+  const dataDir = newDirectory()
+  if (keys !== undefined) cpSync(keys, join(dataDir, 'keys'), { recursive: true })
+  const preload = join(import.meta.dir, '../support/short-silence.ts')
+  return startServer({
+    dataDir,
+    command: [process.execPath, '--preload', preload, main],
+    env: { DATABASE_URL: url, RATE_LIMIT: 'off', MERCHANTS: 'open' },
+  })
+}
+
+test('a refused request that stands after all is repeated, and no node is ready or starts meanwhile', async () => {
+  const name = await databases.create('coupons')
+  const url = databases.server.url(name)
+  const one = await startNode(url)
+  const two = await startNode(url, join(one.dataDir, 'keys'))
+  const nodes = [one, two]
+  const token = await openSession(one.url, newSigner())
+  const couponId = await createDefinition(one.url, token)
+  const vouchers = []
+  for (let count = 0; count < 8; count++) vouchers.push(await mintOne(one.url, token, couponId))
+  await nameStandby('nobody')
+  const requests = vouchers.map(({ nonce }, at) => {
+    const node = nodes[at % 2] as TestServer
+    const options = { body: { nonce }, ...withKey() }
+    return { node, other: nodes[(at + 1) % 2] as TestServer, options }
+  })
+  const refresh = ({ url }: TestServer, options: object) =>
+    call(url, '/api/coupons/refresh', options)
+  const given = await Promise.all(requests.map(({ node, options }) => refresh(node, options)))
+  expect(given.map(({ status }) => status)).toEqual(Array(8).fill(503))
+  for (const node of nodes) {
+    const { json, status, headers } = await call(node.url, '/readyz')
+    expect([status, json.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '5'])
+    expect(json.error).toContain('copia')
+    expect((await call(node.url, '/api/coupons', { token })).status).toBe(200)
+    const { text } = await call(node.url, '/metrics')
+    expect(text).toContain('\ncuponera_database_standby_lost 1\n')
+    expect(text).toContain('\ncuponera_nodes 2\n')
+    expect(node.output()).toContain('standby.lost')
+  }
+  const start = openPostgres({
+    ...{ url, schema: couponSchema, now: () => Date.now() / 1000, stores: () => ({}) },
+  }).then(
+    () => 'started',
+    (cause: OperatorError) => cause.message,
+  )
+  expect(await start).toContain('wait for a standby')
+
+  await nameStandby('')
+  for (const node of nodes) {
+    await until('it is ready', async () => (await call(node.url, '/readyz')).status === 200)
+    await logged(node, 'standby.back')
+  }
+  for (const { node, other, options } of requests) {
+    const again = await refresh(node, options)
+    const elsewhere = await refresh(other, options)
+    expect([again.status, elsewhere.status, elsewhere.text]).toEqual([200, 200, again.text])
+    expect((await refresh(node, { ...options, ...withKey() })).json.code).toBe('voucher-refreshed')
+  }
+})
