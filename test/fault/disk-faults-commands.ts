@@ -12,16 +12,17 @@ import {
   countOutcome,
   type DiskReport,
   findUnclear,
+  type Numbers,
   newReport,
 } from './disk-faults-report.ts'
 
 /** A backup, a restore, and a backup beside a running service, with a fault at each n-th call. */
-export async function failCommands(every: number): Promise<DiskReport> {
+export async function failCommands(numbers: Numbers): Promise<DiskReport> {
   const report = newReport()
   const { dataDir } = await createPopulated()
-  await failBackups(every, dataDir, report)
-  await failRestores(every, dataDir, report)
-  await failBackupsBeside(every, dataDir, report)
+  await failBackups(numbers, dataDir, report)
+  await failRestores(numbers, dataDir, report)
+  await failBackupsBeside(numbers, dataDir, report)
   return report
 }
 
@@ -34,9 +35,9 @@ function makePlace(sound: string) {
   return { root, dataDir, out, target: join(out, 'copy.db') }
 }
 
-async function failBackups(every: number, sound: string, report: DiskReport): Promise<void> {
+async function failBackups(numbers: Numbers, sound: string, report: DiskReport): Promise<void> {
   const device = new Device(sound)
-  await atEach(device, every, async (fault, kind) => {
+  await atEach(device, numbers, async (fault, kind) => {
     const { root, dataDir, out, target } = makePlace(sound)
     device.arm(fault)
     device.below(root)
@@ -51,7 +52,7 @@ async function failBackups(every: number, sound: string, report: DiskReport): Pr
 }
 
 /** One service for all: it goes on while a backup of it meets a full disk. */
-async function failBackupsBeside(every: number, sound: string, report: DiskReport) {
+async function failBackupsBeside(numbers: Numbers, sound: string, report: DiskReport) {
   const { root, dataDir } = makePlace(sound)
   const device = new Device(root)
   const env = { RATE_LIMIT: 'off', DISK_FLOOR: '0', ...device.env }
@@ -59,7 +60,7 @@ async function failBackupsBeside(every: number, sound: string, report: DiskRepor
   const token = await openSession(server.url, newSigner())
   const couponId = await createDefinition(server.url, token)
   let runs = 0
-  await atEach(device, every, async (fault, kind) => {
+  await atEach(device, numbers, async (fault, kind) => {
     const out = join(root, `out-${runs++}`)
     mkdirSync(out)
     const target = join(out, 'copy.db')
@@ -77,7 +78,7 @@ async function failBackupsBeside(every: number, sound: string, report: DiskRepor
   if ((await server.stop()) !== 0) report.problems.push('the service did not end well')
 }
 
-async function failRestores(every: number, sound: string, report: DiskReport): Promise<void> {
+async function failRestores(numbers: Numbers, sound: string, report: DiskReport): Promise<void> {
   const backup = join(newDirectory(), 'backup.db')
   await runCommand(['backup', backup], { dataDir: sound })
   const later = makePlace(sound).dataDir
@@ -86,7 +87,7 @@ async function failRestores(every: number, sound: string, report: DiskReport): P
   await mintOne(server.url, token, await createDefinition(server.url, token))
   await server.stop()
   const device = new Device(sound)
-  await atEach(device, every, async (fault, kind) => {
+  await atEach(device, numbers, async (fault, kind) => {
     const { root, dataDir } = makePlace(later)
     device.arm(fault)
     device.below(root)

@@ -12,6 +12,7 @@ import {
   type DiskReport,
   findTraces,
   findUnclear,
+  type Numbers,
   newReport,
 } from './disk-faults-report.ts'
 
@@ -21,22 +22,22 @@ const env = { RATE_LIMIT: 'off', DISK_FLOOR: '0' }
 type Known = { nonce: string; status: string }
 
 /** Starts in an empty directory, and on one that a kill left, with a fault at each n-th call. */
-export async function failStarts(every: number): Promise<DiskReport> {
+export async function failStarts(numbers: Numbers): Promise<DiskReport> {
   const report = newReport()
   const fresh = () => ({ dataDir: newDirectory(), known: [] })
-  await failStartsOf(every, 'a first start', fresh, report)
+  await failStartsOf(numbers, 'a first start', fresh, report)
   const killed = await createKilled()
   const copy = () => ({ known: [...killed.known], dataDir: copyDirectory(killed.dataDir) })
-  await failStartsOf(every, 'a start after a kill', copy, report)
+  await failStartsOf(numbers, 'a start after a kill', copy, report)
   return report
 }
 
 type Place = { dataDir: string; known: Known[] }
 
-async function failStartsOf(every: number, what: string, make: () => Place, report: DiskReport) {
+async function failStartsOf(numbers: Numbers, what: string, make: () => Place, report: DiskReport) {
   const root = newDirectory()
   const device = new Device(root)
-  await atEach(device, every, async (fault, kind) => {
+  await atEach(device, numbers, async (fault, kind) => {
     const { dataDir, known } = make()
     device.arm(fault)
     device.below(dataDir)
@@ -93,11 +94,11 @@ async function startAgain(
 }
 
 /** Stops with a fault at each n-th call: they end with 0, and the next start finds all and knows if it must check. */
-export async function failStops(every: number): Promise<DiskReport> {
+export async function failStops(numbers: Numbers): Promise<DiskReport> {
   const report = newReport()
   const { dataDir: sound } = await createPopulated()
   const device = new Device(sound)
-  await atEach(device, every, async (fault, kind) => {
+  await atEach(device, numbers, async (fault, kind) => {
     const dataDir = copyDirectory(sound)
     device.disarm()
     device.below(dataDir)

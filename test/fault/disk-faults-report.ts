@@ -51,13 +51,16 @@ const firstOfMany = 12
 /** Beyond every call. */
 const never = Number.MAX_SAFE_INTEGER
 
+/** The calls that fail: each `every`-th. `part` of `parts`, from 0: only a share of them, so that several runs try all. */
+export type Numbers = { every: number; part?: number; parts?: number }
+
 /**
  * Run a workload once without a fault, and then with faults at the n-th of its calls: for every n each kind of fault, and
  * with a step above 1, one kind after the other.
  */
 export async function atEach(
   device: Device,
-  every: number,
+  { every, part = 0, parts = 1 }: Numbers,
   run: (fault: Fault, name: string) => Promise<void>,
 ): Promise<void> {
   await run({ error: 'EIO', first: never, last: never }, 'no fault')
@@ -65,7 +68,7 @@ export async function atEach(
   let turn = 0
   for (let first = Math.min(every, firstOfMany); first <= calls; first += every) {
     const chosen = every === 1 ? kinds : kinds.slice(turn % kinds.length).slice(0, 1)
-    turn++
+    if (turn++ % parts !== part) continue
     for (const { error, lasts } of chosen) {
       // A full disk takes half of a write first, so its fault has two calls.
       const once = error === 'ENOSPC' ? first + 1 : first

@@ -20,6 +20,7 @@ import {
   countFault,
   countOutcome,
   type DiskReport,
+  type Numbers,
   newReport,
 } from './disk-faults-report.ts'
 
@@ -49,18 +50,18 @@ type World = {
 const env = { RATE_LIMIT: 'off', DISK_FLOOR: '0' }
 
 /** Requests of every kind on a running service, while its disk fails at each n-th call. */
-export async function failService(every: number): Promise<DiskReport> {
+export async function failService(numbers: Numbers): Promise<DiskReport> {
   const report = newReport()
   const dataDir = newDirectory()
   const device = new Device(dataDir)
   const world = await openWorld(dataDir, device)
-  await atEach(device, every, (fault, name) => runRound(world, fault, name, report))
+  await atEach(device, numbers, (fault, name) => runRound(world, fault, name, report))
   await endWorld(world, report)
   return report
 }
 
 /** Commits while the fold of the WAL into the file fails at each n-th call: they are on disk, so they are answered. */
-export async function failCheckpoints(every: number): Promise<DiskReport> {
+export async function failCheckpoints(numbers: Numbers): Promise<DiskReport> {
   const report = newReport()
   const dataDir = newDirectory()
   const device = new Device(dataDir)
@@ -85,8 +86,12 @@ export async function failCheckpoints(every: number): Promise<DiskReport> {
     device.disarm()
     await take(name)
   }
-  await atEach(device, every, fail('/cuponera.db$'))
-  await atEach(device, 1, fail(`fsync ${realpathSync(dataDir)}/cuponera.db$`))
+  await atEach(device, numbers, fail('/cuponera.db$'))
+  await atEach(
+    device,
+    { ...numbers, every: 1 },
+    fail(`fsync ${realpathSync(dataDir)}/cuponera.db$`),
+  )
   const { json } = await call(server.url, '/api/coupons', { token })
   const [known] = json.coupons.filter(({ id }: Json) => id === couponId)
   if (known.minted !== minted) report.problems.push(`${known.minted} are minted, not ${minted}`)

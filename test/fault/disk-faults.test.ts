@@ -23,7 +23,7 @@ testOfFile.each(runs)(
   'a disk that fails during a %s contradicts no answer, and the operator gets a line',
   async (name, every, least) => {
     if (unable !== null) return console.log(`no faults of a disk: ${unable}`)
-    const report = await workloads[name]?.(every)
+    const report = await workloads[name]?.({ every })
     expect(report?.problems).toEqual([])
     expect(report?.faults).toBeGreaterThanOrEqual(least)
   },

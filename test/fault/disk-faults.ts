@@ -1,18 +1,18 @@
 /**
- * `npm run disk-faults -- [--every N] [--only service,checkpoint,start,stop,command]`: the disk fails (EIO, ENOSPC) at
- * the n-th write or sync of a recorded workload, for every n, once or from there on. `--every N`: for each N-th n, with one
- * kind of fault after the other.
+ * `npm run disk-faults -- [--every N] [--part I/N] [--only service,checkpoint,start,stop,command]`: the disk fails (EIO,
+ * ENOSPC) at the n-th write or sync of a recorded workload, for every n, once or from there on. `--every N`: for each N-th
+ * n, with one kind of fault after the other. `--part 2/10`: the second tenth of the calls, for runs that share the work.
  */
 import { parseArgs } from 'node:util'
 import { cleanUp } from '../support/server.ts'
 import { whyNoDevice } from './disk-device.ts'
 import { failCommands } from './disk-faults-commands.ts'
 import { failStarts, failStops } from './disk-faults-process.ts'
-import { type DiskReport, showReport } from './disk-faults-report.ts'
+import { type DiskReport, type Numbers, showReport } from './disk-faults-report.ts'
 import { failCheckpoints, failService } from './disk-faults-service.ts'
 
-/** The workloads by name. Each takes the step between the numbers of the calls that fail. */
-export const workloads: Record<string, (every: number) => Promise<DiskReport>> = {
+/** The workloads by name. Each takes the numbers of the calls that fail. */
+export const workloads: Record<string, (numbers: Numbers) => Promise<DiskReport>> = {
   service: failService,
   checkpoint: failCheckpoints,
   start: failStarts,
@@ -24,6 +24,7 @@ if (import.meta.main) {
   const { values } = parseArgs({
     options: {
       every: { type: 'string', default: '1' },
+      part: { type: 'string', default: '1/1' },
       only: { type: 'string', default: Object.keys(workloads).join(',') },
     },
   })
@@ -32,9 +33,11 @@ if (import.meta.main) {
     console.log(reason)
     process.exit(2)
   }
+  const [part = 1, parts = 1] = values.part.split('/').map(Number)
+  const numbers = { every: Number(values.every), part: part - 1, parts }
   let problems = 0
   for (const name of values.only.split(',')) {
-    const report = await workloads[name]?.(Number(values.every))
+    const report = await workloads[name]?.(numbers)
     if (!report) throw new Error(`no workload is called ${name}`)
     console.log(`${name}: ${showReport(report)}`)
     for (const problem of report.problems) console.log(`PROBLEM ${problem}`)
