@@ -4,13 +4,22 @@ import type { CheckReport } from '../../../src/db/check-report.ts'
 import { call } from '../../support/client.ts'
 import { connectRelay } from '../../support/relay-client.ts'
 import { startServer } from '../../support/server.ts'
+import { ask } from './ask.ts'
+import { byMerchant } from './client.ts'
+import { askControl } from './control.ts'
+import { factsIn } from './facts.ts'
 import type { Service } from './judge.ts'
-import { askControl } from './life.ts'
+import type { Life } from './life.ts'
 import { pagesOf } from './opened.ts'
 
 /** Start a program on a data directory, and ask it over HTTP, its relay and its control socket. */
-export async function startOn(dataDir: string, command: readonly string[]): Promise<Service> {
-  const env = { RATE_LIMIT: 'off', LOG_LEVEL: 'warn' }
+export async function startOn(
+  dataDir: string,
+  command: readonly string[],
+  { surroundings }: Life,
+): Promise<Service> {
+  const { environment: env, relay: elsewhere } = surroundings
+  const before = new Map(elsewhere.stored.map(({ id }) => [id, elsewhere.times(id)]))
   const server = await startServer({ dataDir, env, command: [...command] })
   const base = server.url
   const relay = await connectRelay(base)
@@ -34,9 +43,10 @@ export async function startOn(dataDir: string, command: readonly string[]): Prom
     },
     async repeat({ signer }, { method, path, body, key, kind }) {
       const headers: Record<string, string> = key === null ? {} : { 'Idempotency-Key': key }
-      const free = kind === 'claim' || kind === 'refresh'
-      return call(base, path, { method, body, headers, ...(!free && { signer }) })
+      return call(base, path, { method, body, headers, ...(byMerchant.has(kind) && { signer }) })
     },
+    facts: (names) => factsIn(join(dataDir, 'cuponera.db'), names),
+    ask: (lane, steps) => ask(base, { lane, steps, elsewhere, before }),
     spent: async () => null,
     async check() {
       const report = await askControl<CheckReport>(controlPath(dataDir), 'POST', 'check')

@@ -11,9 +11,17 @@ import {
 } from '../../support/client.ts'
 import { secondsNow } from '../../support/clock.ts'
 import { createEvent } from '../../support/events.ts'
+import { pngOf } from '../../support/pictures.ts'
 import { connectRelay, type RelayClient } from '../../support/relay-client.ts'
+import { until } from '../../support/until.ts'
+import { askControl } from './control.ts'
+import { Holder } from './holder.ts'
+import type { Operator } from './operator.ts'
 
-type Kind = 'define' | 'edit' | 'mint' | 'claim' | 'refresh' | 'void' | 'kill' | 'publish'
+type Kind =
+  | ('define' | 'edit' | 'mint' | 'claim' | 'refresh' | 'void' | 'kill' | 'publish')
+  | ('hang' | 'take' | 'upload' | 'send' | 'confirm' | 'end')
+  | ('nonce' | 'register' | 'transfer' | 'move' | 'write' | 'activate' | 'wipe' | 'tap' | 'pay')
 
 /** A request of a client that was answered, or an event that the relay accepted. */
 export type Step = {
@@ -29,9 +37,19 @@ export type Step = {
   proof: string | null
   status: number
   text: string
-  /** The coupon or the voucher that it was about. */
+  /** The coupon, the voucher, … that it was about. */
   about: string
   event?: NostrEvent
+  /** What is true from then on, as facts.ts names it. */
+  facts: Record<string, string>
+}
+
+/** A request of a step. Its facts follow from its answer. */
+export type Asked = Pick<Step, 'kind' | 'method' | 'path' | 'about' | 'key'> & {
+  /** Signs it with NIP-98. */
+  signed?: Signer | null
+  headers?: Record<string, string>
+  facts?: (answer: Json) => Record<string, string>
 }
 
 /** A client with coupons of its own that sends one request after the other. */
@@ -47,16 +65,26 @@ export class Client {
   /** Vouchers that can be spent. */
   #open: Held[] = []
   #notes: NostrEvent[] = []
+  readonly #posters: { id: string; couponId: string; taken: number }[] = []
+  /** Events of the outbox of which no answer said that the relay has them. */
+  readonly #sent: string[] = []
+  readonly #holder: Holder
+  /** The nonce that this client spends now. Others look at it meanwhile. */
+  spending: string | null = null
   #base = ''
+  #socket = ''
   #relay: RelayClient | null = null
   #serial = 0
 
-  constructor(random: Random) {
+  constructor(operator: Operator, random: Random) {
     this.#random = random
+    this.#holder = new Holder(operator, random, (asked, value) => this.#send(asked, value))
   }
 
-  async connect(base: string): Promise<void> {
+  /** `socket`: of the operator. */
+  async connect(base: string, socket: string): Promise<void> {
     this.#base = base
+    this.#socket = socket
     this.lane.token = await openSession(base, this.lane.signer)
     this.#relay = await connectRelay(base)
   }
@@ -69,9 +97,29 @@ export class Client {
     for (let sent = 0; sent < count; sent++) await this.#step()
   }
 
-  #step(): Promise<void> {
+  #step(): Promise<unknown> {
+    if (this.#coupons.length === 0) return this.#define()
+    if (this.#random.chance(0.3)) {
+      const give = () => (this.#open.length > 0 ? this.#take().nonce : null)
+      return this.#holder.step(this.#base, give)
+    }
+    return this.#random.chance(0.25) ? this.#stepOfShop() : this.#stepOfCoupons()
+  }
+
+  /** Posters, pictures, events for other relays, and the end of sessions. */
+  #stepOfShop(): Promise<unknown> {
     const roll = this.#random.next()
-    if (this.#coupons.length === 0 || roll < 0.05) return this.#define()
+    if (this.#posters.length === 0 || roll < 0.1) return this.#hang()
+    if (roll < 0.4) return this.#takeFromPoster()
+    if (roll < 0.55) return this.#upload()
+    const sent = roll < 0.75 ? this.#sent.shift() : undefined
+    if (sent !== undefined) return this.#confirm(sent)
+    return roll < 0.9 ? this.#sendOut() : this.#endSessions()
+  }
+
+  #stepOfCoupons(): Promise<void> {
+    const roll = this.#random.next()
+    if (roll < 0.05) return this.#define()
     if (this.#open.length < 3 || roll < 0.2) return this.#mint(this.#random.chance(0.3) ? 3 : null)
     if (roll < 0.42) return this.#spend('claim')
     if (roll < 0.66) return this.#spend('refresh')
@@ -106,6 +154,7 @@ export class Client {
     const keyed = kind === 'refresh' || this.#random.chance(0.3)
     const key = keyed ? this.#newKey() : null
     const path = `/api/coupons/${kind}`
+    this.spending = nonce
     const json = await this.#send({ kind, method: 'POST', path, about: nonce, key }, { nonce })
     if (kind === 'refresh') this.#open.push({ nonce: json.nonce, couponId })
   }
@@ -138,8 +187,72 @@ export class Client {
     if (event.kind === 1) this.#notes.push(event)
     this.lane.steps.push({
       ...{ id: event.id, kind: 'publish', method: '', path: '', body: '', key: null },
-      ...{ proof: null, status: 200, text: '', about: '', event },
+      ...{ proof: null, status: 200, text: '', about: '', event, facts: {} },
     })
+  }
+
+  async #hang(): Promise<void> {
+    const couponId = this.#random.pick(this.#coupons)
+    const facts = ({ poster }: Json) => ({ [`poster ${poster.id}`]: '0' })
+    const body = { couponId, perPerson: 100 }
+    const about = {
+      kind: 'hang',
+      method: 'POST',
+      path: '/api/posters',
+      about: '',
+      key: null,
+    } as const
+    const { poster } = await this.#send({ ...about, facts }, body)
+    this.#posters.push({ id: poster.id, couponId, taken: 0 })
+  }
+
+  async #takeFromPoster(): Promise<void> {
+    const poster = this.#random.pick(this.#posters)
+    const { id, couponId } = poster
+    poster.taken++
+    const facts = () => ({ [`poster ${id}`]: String(poster.taken) })
+    const about = { method: 'POST', path: `/api/posters/${id}/take`, about: couponId, facts }
+    const json = await this.#send({ kind: 'take', ...about, key: this.#newKey() })
+    this.#open.push({ nonce: json.nonce, couponId })
+  }
+
+  async #upload(): Promise<void> {
+    const [width, height, shade] = [20, 20, 250].map((most) => 1 + this.#random.below(most))
+    const content = pngOf(width ?? 1, height ?? 1, { shade: shade ?? 0 })
+    const facts = ({ picture: { hash } }: Json) => ({ [`picture ${hash}`]: 'whole' })
+    const about = { kind: 'upload', method: 'POST', path: '/api/pictures', about: '' } as const
+    await this.#send({ ...about, key: null, facts }, content)
+  }
+
+  /** An event for the relay elsewhere. */
+  async #sendOut(): Promise<void> {
+    const event = createEvent({ signer: this.lane.signer })
+    const facts = () => ({ [`event ${event.id}`]: 'kept' })
+    const about = { kind: 'send', method: 'POST', path: '/nostr/publish', about: '' } as const
+    await this.#send({ ...about, key: null, facts }, event)
+    this.#sent.push(event.id)
+  }
+
+  /** Ask until the relay has an event. The last answer is the step. */
+  async #confirm(id: string): Promise<void> {
+    const path = `/nostr/publish/${id}`
+    await until('an event is delivered', async () => {
+      return (await call(this.#base, path)).json.status === 'delivered'
+    })
+    const facts = () => ({ [`event ${id}`]: 'delivered' })
+    await this.#send({ kind: 'confirm', method: 'GET', path, about: id, key: null, facts })
+  }
+
+  /** The operator ends the sessions of this client, and it opens a new one. */
+  async #endSessions(): Promise<void> {
+    const { signer, token } = this.lane
+    const id = crypto.randomUUID()
+    await askControl(this.#socket, 'POST', 'sessions', { step: id, body: { key: signer.pubkey } })
+    this.lane.steps.push({
+      ...{ id, kind: 'end', method: 'GET', path: '/api/coupons', body: '', key: null, proof: null },
+      ...{ status: 401, text: '', about: token, facts: { [`session ${token}`]: 'ended' } },
+    })
+    this.lane.token = await openSession(this.#base, signer)
   }
 
   /** A request of the merchant: by session or by signature, with or without an Idempotency-Key. */
@@ -150,26 +263,34 @@ export class Client {
     return this.#send({ kind, method, path, about, key, signed }, body)
   }
 
-  async #send(
-    asked: Pick<Step, 'kind' | 'method' | 'path' | 'about' | 'key'> & { signed?: Signer | null },
-    value: unknown,
-  ): Promise<Json> {
-    const { signed, ...about } = asked
+  async #send(asked: Asked, value?: unknown): Promise<Json> {
+    const { signed, headers: more, facts, ...about } = asked
     const { method, path, key } = about
     const id = crypto.randomUUID()
-    const body = value === undefined ? '' : JSON.stringify(value)
-    const bytes = body === '' ? {} : { body }
-    const proof = signed ? createProof(signed, `${this.#base}${path}`, { method, ...bytes }) : null
-    const free = asked.kind === 'claim' || asked.kind === 'refresh'
+    const bytes = value instanceof Uint8Array
+    const body = value === undefined || bytes ? '' : JSON.stringify(value)
+    const sent = bytes ? { body: value } : body === '' ? {} : { body }
+    const proof = signed ? createProof(signed, `${this.#base}${path}`, { method, ...sent }) : null
     const headers = {
       'X-Step': id,
       ...(key !== null && { 'Idempotency-Key': key }),
       ...(proof && { Authorization: nostrHeader(proof) }),
-      ...(!proof && !free && { Authorization: `Bearer ${this.lane.token}` }),
+      ...(!proof && byMerchant.has(asked.kind) && { Authorization: `Bearer ${this.lane.token}` }),
+      ...more,
     }
-    const { status, text, json } = await call(this.#base, path, { method, ...bytes, headers })
+    const { status, text, json } = await call(this.#base, path, { method, ...sent, headers })
+    this.spending = null
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`)
-    this.lane.steps.push({ ...about, id, body, proof: proof?.id ?? null, status, text })
+    const told = facts?.(json) ?? {}
+    this.lane.steps.push({
+      ...about,
+      id,
+      body,
+      proof: proof?.id ?? null,
+      status,
+      text,
+      facts: told,
+    })
     return json
   }
 
@@ -183,3 +304,8 @@ export class Client {
     return `llave-${crypto.randomUUID()}`
   }
 }
+
+/** Steps that the session of the merchant, or its signature, allows. */
+export const byMerchant: ReadonlySet<Kind> = new Set<Kind>([
+  ...(['define', 'edit', 'mint', 'void', 'kill', 'hang', 'take', 'upload'] as const),
+])

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Random } from '../../fuzz/random.ts'
+import { cutAgain } from './again.ts'
+import { type Cut, chooseCuts, chooseHarshCuts } from './choose.ts'
 import type { Lie } from './disk.ts'
 import { judge, judgeWorlds, type Service } from './judge.ts'
 import { type Life, names } from './life.ts'
 import { type Known, Moments } from './moments.ts'
-import { openBackup } from './opened.ts'
-import type { Recorded } from './trace.ts'
+import { openBackup, openState } from './opened.ts'
 
 export type CutsOptions = {
   life: Life
@@ -20,6 +21,10 @@ export type CutsOptions = {
   open: (dataDir: string) => Promise<Service>
   /** The share of states whose backup is restored and judged, too. */
   backups: number
+  /** Cut right behind answers, and leave nothing that was not synced. */
+  harsh?: boolean
+  /** The share of states on which the program starts and is cut again: the states of each, and its command. */
+  again?: { share: number; states: number; command: readonly string[] }
   /** Copy of the first state with a problem. */
   keep?: string
 }
@@ -28,6 +33,8 @@ export type CutsReport = {
   /** Judged states, by the program that was cut. */
   states: Record<string, number>
   backups: number
+  /** States of a cut in the recovery from another one. */
+  again: number
   /** States with a problem. */
   lost: number
   problems: string[]
@@ -35,29 +42,74 @@ export type CutsReport = {
 
 /** Cut the power of a recorded service at some moments, and judge the service that comes up on what the disk kept. */
 export async function judgeCuts(options: CutsOptions): Promise<CutsReport> {
-  const { life, count, seed, directory, lie = 'none', keep } = options
-  const report: CutsReport = { states: {}, backups: 0, lost: 0, problems: [] }
+  const { life, directory, lie = 'none', keep } = options
+  const report: CutsReport = { states: {}, backups: 0, again: 0, lost: 0, problems: [] }
   const moments = new Moments(life, lie)
   const state = join(directory, 'state')
-  for (const [number, at] of momentsOf(life.recording.events, count, new Random(seed)).entries()) {
-    const again = () => new Random(seed + number * 7919)
-    const known = moments.cut(at, state, again())
+  for (const [number, cut] of cutsOf(options).entries()) {
+    const write = (path: string) =>
+      moments.cut(cut.at, path, new Random(options.seed + number * 7919), cut.harshness)
+    const known = write(state)
     const problems = [
       ...judgeMove(options, known),
-      ...(await judgeBackup(options, known, number, report)),
+      ...(await judgeBackup(options, known, { number, cut, report })),
       ...(await judgeState(options, known)),
     ]
     rmSync(state, { recursive: true })
+    if (problems.length === 0 && lie === 'none') {
+      problems.push(...(await judgeAgain(options, { number, known, report, write })))
+    }
     report.states[known.program] = (report.states[known.program] ?? 0) + 1
     if (problems.length === 0) continue
     if (report.lost++ === 0 && keep !== undefined) {
       rmSync(keep, { recursive: true, force: true })
-      moments.cut(at, keep, again())
+      write(keep)
     }
-    const where = `state ${number}, event ${at} of ${life.recording.events.length}, ${known.program}`
+    const where = `state ${number}, event ${cut.at} of ${life.recording.events.length}, ${known.program}`
     report.problems.push(...problems.slice(0, 5).map((problem) => `${where}: ${problem}`))
   }
   return report
+}
+
+function cutsOf({ life, count, seed, harsh = false }: CutsOptions): Cut[] {
+  const random = new Random(seed)
+  const { events } = life.recording
+  if (!harsh) return chooseCuts(events, count, random)
+  const lanes = [...life.lanes.before, ...life.lanes.after]
+  const changing = lanes.flatMap(({ steps }) => steps.filter(({ kind }) => kind !== 'confirm'))
+  return chooseHarshCuts(events, new Set(changing.map(({ id }) => id)), { count, random })
+}
+
+type Again = { number: number; known: Known; report: CutsReport; write: (path: string) => Known }
+
+/** Start the program on the same state once more, and cut its recovery. */
+async function judgeAgain(
+  { life, directory, seed, again }: CutsOptions,
+  { number, known, report, write }: Again,
+): Promise<string[]> {
+  const random = new Random(seed + number * 104_729)
+  if (!again || !random.chance(again.share)) return []
+  const state = join(directory, 'again')
+  write(state)
+  try {
+    const { environment } = life.surroundings
+    const cuts = await cutAgain(state, known, { ...again, environment, random, directory })
+    const problems: string[] = []
+    for (const { path, known: after } of cuts) {
+      report.again++
+      const found = await judged(
+        () => openState(join(path, after.name)),
+        (service) => judge(service, after, life),
+      )
+      problems.push(...found.map((problem) => `cut again: ${problem}`))
+      rmSync(path, { recursive: true })
+    }
+    return problems
+  } catch (cause) {
+    return [`cut again: ${cause instanceof Error ? cause.message : cause}`]
+  } finally {
+    rmSync(state, { recursive: true })
+  }
 }
 
 async function judgeState({ life, directory, open }: CutsOptions, known: Known): Promise<string[]> {
@@ -80,17 +132,16 @@ function judgeMove({ life, directory }: CutsOptions, { moved }: Known): string[]
 async function judgeBackup(
   { life, directory, seed, backups }: CutsOptions,
   known: Known,
-  number: number,
-  report: CutsReport,
+  { number, cut, report }: { number: number; cut: Cut; report: CutsReport },
 ): Promise<string[]> {
   const file = join(directory, 'state', names.backup)
   if (!existsSync(file)) return known.backupMayBeMissing ? [] : ['the backup is missing']
-  if (!new Random(seed + number).chance(backups)) return []
+  if (!cut.named && !new Random(seed + number).chance(backups)) return []
   report.backups++
   const target = join(directory, 'restored')
   const found = await judged(
     () => openBackup(file, target, life),
-    (service) => judgeWorlds(service, known.backups, known.backups),
+    (service) => judgeWorlds(service, life, known.backups, known.backups),
   )
   rmSync(target, { recursive: true, force: true })
   return found.map((problem) => `the backup: ${problem}`)
@@ -113,20 +164,4 @@ async function judged(
   } finally {
     await service.close()
   }
-}
-
-/** Moments of a recording in their order: in the first start, right behind answers, around syncs and names, anywhere. */
-function momentsOf(events: readonly Recorded[], count: number, random: Random): number[] {
-  const at = (...kinds: Recorded['kind'][]) =>
-    events.flatMap(({ kind }, index) => (kinds.includes(kind) ? [index] : []))
-  const [answers, syncs, entries] = [at('left'), at('sync'), at('entry', 'rename')]
-  const moment = () => {
-    const roll = random.next()
-    if (roll < 0.1) return random.below((answers[0] ?? 0) + 1)
-    if (roll < 0.4) return random.pick(answers) + 1
-    if (roll < 0.6) return random.pick(syncs) + random.below(2)
-    if (roll < 0.75) return Math.min(random.pick(entries) + random.below(4), events.length)
-    return random.below(events.length + 1)
-  }
-  return Array.from({ length: count }, moment).sort((one, other) => one - other)
 }

@@ -22,6 +22,9 @@ type DirectoryNode = { durable: Map<string, NodeId>; pending: NameChange[] }
 type Fate = 'none' | 'all' | 'first' | 'some' | 'sectors'
 const fates: readonly Fate[] = ['none', 'none', 'all', 'first', 'some', 'sectors']
 
+/** The worst for a name that came before its content: all names are there, and of content only what was synced. */
+export type Harshness = 'any' | 'names without content' | 'only what was synced'
+
 /**
  * A disk under the changes of a recording. It assumes no more than POSIX gives: a sync of a file keeps its content, a
  * sync of a directory its names, and all else may be there or not, in any order and torn at sectors.
@@ -128,12 +131,14 @@ export class Disk {
   }
 
   /** Write one of the states that a power cut may leave now. Without `random`, the one in which all was written. */
-  write(target: string, random: Random | null): void {
+  write(target: string, random: Random | null, harshness: Harshness = 'any'): void {
     const common = random === null ? 'all' : random.chance(0.7) ? random.pick(fates) : null
-    const fate = () => common ?? random?.pick(fates) ?? 'all'
+    const harsh = harshness === 'any' ? null : 'none'
+    const fate = () => harsh ?? common ?? random?.pick(fates) ?? 'all'
+    const fateOfNames = () => (harshness === 'names without content' ? 'all' : fate())
     const kept = new Set<NameChange>()
     for (const { pending } of this.#directories.values()) {
-      for (const change of keep(pending, fate(), random)) kept.add(change)
+      for (const change of keep(pending, fateOfNames(), random)) kept.add(change)
     }
     const written = new Map<NodeId, string>()
     const writeDirectory = (node: NodeId, path: string) => {

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Lane, Step } from './client.ts'
+import { type Facts, factProblems } from './facts.ts'
 import type { Life } from './life.ts'
 import type { Known, World } from './moments.ts'
+import { truthOf } from './truth.ts'
 
 /** A service that came up on a state, as its clients see it. */
 export type Service = {
@@ -11,6 +13,10 @@ export type Service = {
   statuses(nonces: readonly string[]): Promise<Map<string, string>>
   /** The names of a lane's coupons, by id. */
   names(lane: Lane): Promise<Map<string, string>>
+  /** The facts with these names. */
+  facts(names: Iterable<string>): Facts
+  /** The broken promises that only requests can show. */
+  ask?(lane: Lane, steps: readonly Step[], life: Life): Promise<string[]>
   /** The events of the relay among these. */
   present(lane: Lane, ids: readonly string[]): Promise<Set<string>>
   /** Send a step again. */
@@ -24,16 +30,6 @@ export type Service = {
   close(): Promise<void>
 }
 
-/** All that a number of steps of a lane makes true. */
-type Truth = {
-  vouchers: Map<string, string>
-  /** The coupon of each voucher. */
-  couponOf: Map<string, string>
-  names: Map<string, string>
-  /** Events of the relay, true if they are there. */
-  events: Map<string, boolean>
-}
-
 /** The broken promises of a service that came up after a power cut. */
 export async function judge(service: Service, known: Known, life: Life): Promise<string[]> {
   const problems: string[] = []
@@ -44,7 +40,7 @@ export async function judge(service: Service, known: Known, life: Life): Promise
     }
   }
   if (service.clean === true && !known.mayBeClean) problems.push('it takes the file for closed')
-  problems.push(...(await judgeWorlds(service, known.coupons, known.relay)))
+  problems.push(...(await judgeWorlds(service, life, known.coupons, known.relay)))
   problems.push(...(await service.check()))
   return problems
 }
@@ -52,22 +48,31 @@ export async function judge(service: Service, known: Known, life: Life): Promise
 /** Compare both databases with the worlds that each may be in. */
 export async function judgeWorlds(
   service: Service,
+  life: Life,
   coupons: readonly World[],
   relay: readonly World[],
 ): Promise<string[]> {
   const lanes = [...(coupons[0]?.keys() ?? [])]
   const found = new Map<Lane, Found>()
   for (const lane of lanes) found.set(lane, await findState(service, lane))
-  const held = bestOf(coupons, (lane, steps) => couponProblems(found.get(lane), lane, steps))
+  const held = bestOf(coupons, (...state) => couponProblems(found.get(state[0]), ...state))
   const events = bestOf(relay, (lane, steps) => eventProblems(found.get(lane), lane, steps))
-  const repeats = [...held.steps].map(([lane, steps]) => repeatProblems(service, lane, steps))
-  return [...held.problems, ...events.problems, ...(await Promise.all(repeats)).flat()]
+  const asked = [...held.steps].map(async ([lane, { steps, settledAgain }]) => {
+    const problems = await repeatProblems(service, lane, steps)
+    const more = (await service.ask?.(lane, lane.steps.slice(0, steps), life)) ?? []
+    // The repeats must have changed nothing.
+    const names = factsOf(lane, steps, settledAgain)
+    const changed = factProblems(names, truthOf(lane, steps).facts, service.facts(names))
+    return [...problems, ...more, ...changed.map((problem) => `afterwards: ${problem}`)]
+  })
+  return [...held.problems, ...events.problems, ...(await Promise.all(asked)).flat()]
 }
 
 type Found = {
   statuses: Map<string, string>
   names: Map<string, string>
   events: Set<string>
+  facts: Facts
 }
 
 async function findState(service: Service, lane: Lane): Promise<Found> {
@@ -76,34 +81,41 @@ async function findState(service: Service, lane: Lane): Promise<Found> {
     statuses: await service.statuses([...all.vouchers.keys()]),
     names: await service.names(lane),
     events: await service.present(lane, [...all.events.keys()]),
+    facts: service.facts(all.facts.keys()),
   }
 }
 
-type Compare = (lane: Lane, steps: number) => string[]
+type Compare = (lane: Lane, steps: number, settledAgain: boolean) => string[]
+type Best = { problems: string[]; steps: Map<Lane, { steps: number; settledAgain: boolean }> }
 
 /** The world that fits best: its problems, and the number of steps that each lane has there. */
-function bestOf(worlds: readonly World[], compare: Compare) {
+function bestOf(worlds: readonly World[], compare: Compare): Best {
   const fits = worlds.map((world) => {
     const problems: string[] = []
-    const steps = new Map<Lane, number>()
-    for (const [lane, { least, most }] of world) {
+    const steps: Best['steps'] = new Map()
+    for (const [lane, { least, most, settledAgain = false }] of world) {
       let best: string[] | null = null
       // A step that changes nothing that can be seen may not have happened.
       for (let count = least; count <= most && best?.length !== 0; count++) {
-        const found = compare(lane, count)
+        const found = compare(lane, count, settledAgain)
         if (best !== null && found.length >= best.length) continue
         best = found
-        steps.set(lane, count)
+        steps.set(lane, { steps: count, settledAgain })
       }
       problems.push(...(best ?? []))
     }
     return { problems, steps }
   })
   const [best] = fits.sort((one, other) => one.problems.length - other.problems.length)
-  return best ?? { problems: [], steps: new Map<Lane, number>() }
+  return best ?? { problems: [], steps: new Map() }
 }
 
-function couponProblems(found: Found | undefined, lane: Lane, steps: number): string[] {
+function couponProblems(
+  found: Found | undefined,
+  lane: Lane,
+  steps: number,
+  settledAgain: boolean,
+): string[] {
   const truth = truthOf(lane, steps)
   const problems: string[] = []
   for (const [nonce, status] of found?.statuses ?? []) {
@@ -114,7 +126,19 @@ function couponProblems(found: Found | undefined, lane: Lane, steps: number): st
     const there = found?.names.get(id)
     if (there !== name) problems.push(`a coupon that was ${name} is ${there ?? 'missing'}`)
   }
-  return problems
+  const names = factsOf(lane, steps, settledAgain)
+  return [...problems, ...factProblems(names, truth.facts, found?.facts ?? new Map())]
+}
+
+/** The names of the facts that so many steps of a lane decide. */
+function factsOf(lane: Lane, steps: number, settledAgain: boolean): string[] {
+  const later = new Set(
+    (settledAgain ? lane.steps.slice(steps) : [])
+      .flatMap(({ facts }) => Object.keys(facts))
+      .filter((name) => /^(balance|movement) /.test(name)),
+  )
+  const all = [...truthOf(lane, lane.steps.length).facts.keys()]
+  return all.filter((name) => !later.has(name))
 }
 
 function eventProblems(found: Found | undefined, lane: Lane, steps: number): string[] {
@@ -137,7 +161,7 @@ async function repeatProblems(service: Service, lane: Lane, steps: number): Prom
     if (spent && step.proof !== null && !spent.has(step.proof)) {
       problems.push(`the signature of a ${step.kind} is not used up`)
     }
-    if (step.key === null && step.kind !== 'claim') return problems
+    if ((step.key === null && step.kind !== 'claim') || step.kind === 'take') return problems
     const again = await service.repeat(lane, step)
     const status = step.kind === 'refresh' ? 200 : step.status
     if (again.status !== status) problems.push(`a ${step.kind} is repeated with ${again.status}`)
@@ -152,78 +176,4 @@ async function repeatProblems(service: Service, lane: Lane, steps: number): Prom
 function sameClaim(first: string, second: string): boolean {
   const [one, other] = [JSON.parse(first), JSON.parse(second)]
   return one.claimedAt === other.claimedAt && one.voucher.id === other.voucher.id
-}
-
-const truths = new WeakMap<Lane, Truth[]>()
-
-/** The truth after so many steps of a lane. */
-function truthOf(lane: Lane, steps: number): Truth {
-  let known = truths.get(lane)
-  if (!known) {
-    const none: Truth = {
-      vouchers: new Map(),
-      couponOf: new Map(),
-      names: new Map(),
-      events: new Map(),
-    }
-    known = [none]
-    for (const step of lane.steps) known.push(after(known.at(-1) ?? none, lane, step))
-    truths.set(lane, known)
-  }
-  const truth = known[steps]
-  if (!truth) throw new RangeError('a lane has no such step')
-  return truth
-}
-
-function after(before: Truth, lane: Lane, step: Step): Truth {
-  const vouchers = new Map(before.vouchers)
-  const couponOf = new Map(before.couponOf)
-  const names = new Map(before.names)
-  const events = new Map(before.events)
-  const { kind, about, body } = step
-  const answer = step.text === '' ? null : JSON.parse(step.text)
-  const issue = (nonce: string, couponId: string) => {
-    vouchers.set(nonce, 'minted')
-    couponOf.set(nonce, couponId)
-  }
-  switch (kind) {
-    case 'define':
-      names.set(answer.coupon.id, answer.coupon.name)
-      break
-    case 'edit':
-      names.set(about, JSON.parse(body).name)
-      break
-    case 'mint':
-      for (const { nonce } of answer.vouchers ?? [answer]) issue(nonce, about)
-      break
-    case 'claim':
-      vouchers.set(about, 'claimed')
-      break
-    case 'refresh':
-      vouchers.set(about, 'refreshed')
-      issue(answer.nonce, couponOf.get(about) ?? '')
-      break
-    case 'void':
-      vouchers.set(about, 'voided')
-      break
-    case 'kill':
-      for (const [nonce, status] of vouchers) {
-        if (status === 'minted' && couponOf.get(nonce) === about) vouchers.set(nonce, 'voided')
-      }
-      break
-    case 'publish': {
-      const { event } = step
-      if (!event) break
-      events.set(event.id, true)
-      const [name, id = ''] = event.tags[0] ?? []
-      if (event.kind === 5 && name === 'e') events.set(id, false)
-      if (name !== 'd') break
-      for (const other of lane.steps) {
-        const older = other.event?.kind === event.kind && other.id !== event.id
-        if (older && events.get(other.id) === true) events.set(other.id, false)
-      }
-      break
-    }
-  }
-  return { vouchers, couponOf, names, events }
 }

@@ -3,15 +3,22 @@ import { join } from 'node:path'
 import { controlPath, type Status } from '../../../src/app/control.ts'
 import { Random } from '../../fuzz/random.ts'
 import { startServer } from '../../support/server.ts'
+import { tracing } from './calls.ts'
 import { Client, type Lane } from './client.ts'
+import { askControl } from './control.ts'
 import { Disk } from './disk.ts'
-import { Recording, tracing } from './trace.ts'
+import { openSurroundings, type Surroundings } from './operator.ts'
+import { Recording } from './trace.ts'
+import { type Sight, Watcher } from './watcher.ts'
 
 /** The recorded life of a service, and all answers of it. */
 export type Life = {
   recording: Recording
   /** The lanes before a restore or a move, and those after it. */
   lanes: { before: Lane[]; after: Lane[] }
+  /** Reads of others that showed a step. */
+  sights: Sight[]
+  surroundings: Surroundings
   /** The content of the key files, by name. */
   keys: Record<string, string>
   /** The content of the file of the move. Null in a life without one. */
@@ -31,8 +38,6 @@ export type LifeOptions = {
 
 /** Names below the recorded directory: of the service, its backup, the file of its move, and the service there. */
 export const names = { data: 'data', backup: 'copy.cuponera', move: 'move.age', moved: 'moved' }
-
-const environment = { RATE_LIMIT: 'off', LOG_LEVEL: 'warn' }
 
 /**
  * Record a service under mixed load: first start, backup, kill, recovery, a second backup over the first, clean stop,
@@ -70,6 +75,8 @@ class Recorder {
   readonly #recording: Recording
   readonly #random: Random
   readonly #trace: string
+  readonly #surroundings = openSurroundings()
+  readonly #sights: Sight[] = []
 
   constructor(options: LifeOptions) {
     const root = join(options.directory, 'recorded')
@@ -85,7 +92,10 @@ class Recorder {
   }
 
   newClients(): Client[] {
-    const create = () => new Client(new Random(this.#random.below(2 ** 31)))
+    const create = () => {
+      const random = new Random(this.#random.below(2 ** 31))
+      return new Client(this.#surroundings.operator, random)
+    }
     return Array.from({ length: this.#options.lanes }, create)
   }
 
@@ -99,17 +109,23 @@ class Recorder {
     const { steps, command } = this.#options
     const dataDir = this.path(name)
     const traced = tracing(this.#trace, command)
-    const server = await startServer({ dataDir, env: environment, command: traced })
+    const { operator, environment: env } = this.#surroundings
+    const server = await startServer({ dataDir, env, command: traced })
     const socket = controlPath(dataDir)
-    const { pid } = await askControl<Status>(socket, 'GET', 'status')
-    await Promise.all(clients.map((client) => client.connect(server.url)))
+    const { pid, manager } = await askControl<Status>(socket, 'GET', 'status')
+    operator.manager = manager
+    operator.cardKey = readFileSync(join(dataDir, 'keys/card.key'), 'utf8').trim()
+    await Promise.all(clients.map((client) => client.connect(server.url, socket)))
+    const watcher = await Watcher.start(server.url, clients)
     const [early, late] = order.backup ? [Math.ceil(steps / 2), Math.floor(steps / 2)] : [steps, 0]
     const run = (count: number) => Promise.all(clients.map((client) => client.run(count)))
     await run(early)
     // The backup runs beside the load.
     const file = this.path(names.backup)
-    const copied = order.backup && askControl(socket, 'POST', 'backup', order.backup, file)
+    const backup = { step: order.backup ?? '', body: { file, force: true } }
+    const copied = order.backup && askControl(socket, 'POST', 'backup', backup)
     await Promise.all([run(late), copied])
+    this.#sights.push(...(await watcher.stop()))
     for (const client of clients) client.close()
     process.kill(pid, order.kill ? 'SIGKILL' : 'SIGTERM')
     await server.exited
@@ -119,7 +135,11 @@ class Recorder {
   /** Record a command of the operator. */
   async run(program: string, name: string, args: readonly string[]): Promise<void> {
     const child = Bun.spawn([...tracing(this.#trace, this.#options.command), ...args], {
-      env: { PATH: process.env.PATH, ...environment, DATA_DIR: this.path(name) },
+      env: {
+        PATH: process.env.PATH,
+        ...this.#surroundings.environment,
+        DATA_DIR: this.path(name),
+      },
       stdout: 'pipe',
       stderr: 'inherit',
     })
@@ -144,6 +164,8 @@ class Recorder {
     return {
       recording: this.#recording,
       lanes: { before: lanesOf(before), after: lanesOf(after) },
+      sights: this.#sights,
+      surroundings: this.#surroundings,
       keys: Object.fromEntries(keys),
       moved: name === names.moved ? readFileSync(this.path(names.move)) : null,
     }
@@ -180,22 +202,4 @@ class Recorder {
     }
     rmSync(replayed, { recursive: true })
   }
-}
-
-export async function askControl<T>(
-  socket: string,
-  method: string,
-  command: string,
-  step = command,
-  file?: string,
-): Promise<T> {
-  const answer = await fetch(`http://control/${command}`, {
-    method,
-    unix: socket,
-    headers: { 'X-Step': step },
-    ...(file !== undefined && { body: JSON.stringify({ file, force: true }) }),
-  })
-  const { result, refused } = (await answer.json()) as { result: T; refused?: string }
-  if (refused !== undefined) throw new Error(refused)
-  return result
 }

@@ -15,6 +15,8 @@ import { judgeLife, type RoundReport, weakProgram } from './rounds.ts'
 
 /** States of one recording. More recordings differ more than more states of one. */
 const statesPerLife = 1000
+/** The share of states whose recovery is cut again, and at how many moments. */
+const again = { share: 0.01, states: 10 }
 const root = join(import.meta.dir, '../../..')
 
 const reason = await whyNotTraceable()
@@ -43,20 +45,15 @@ for (let done = 0; done < count; done += statesPerLife) {
   const life = () => ({ seed: random.below(2 ** 31), command, steps: 60, lanes: 4 })
   const opened = states - started - moved
   const lied = Math.ceil(states / 25)
-  reports.push(await judgeLife(recordLife, life(), { opened, started, lied, keep }))
-  reports.push(await judgeLife(recordMove, life(), { opened: moved, started: 0, lied: 0, keep }))
+  reports.push(await judgeLife(recordLife, life(), { opened, started, lied, keep, again }))
+  reports.push(
+    await judgeLife(recordMove, life(), { opened: moved, started: 0, lied: 0, keep, again }),
+  )
   const parts = reports.slice(-2).flatMap((report) => [report.opened, report.started])
   for (const problem of parts.flatMap(({ problems }) => problems)) console.log(problem)
   show(`after ${done + states}`, parts)
 }
-const weak = weakProgram()
-const life = { seed: random.below(2 ** 31), command: weak.command, steps: 60, lanes: 4 }
-const normal = await judgeLife(recordLife, life, {
-  opened: Math.ceil(count / 100),
-  started: 0,
-  lied: 0,
-})
-weak.remove()
+const [normal, normalHarsh] = await judgeWeak(Math.ceil(count / 100))
 await cleanUp()
 
 const judged = [
@@ -82,7 +79,8 @@ const controls = [
     'control: syncs of directories ignored',
     reports.flatMap(({ lied }) => lied['syncs of directories'] ?? []),
   ),
-  show('control: synchronous = NORMAL', [normal.opened]),
+  show('control: synchronous = NORMAL', [normal]),
+  show('control: synchronous = NORMAL, behind answers, only what was synced', [normalHarsh]),
 ]
 const answers = reports
   .flatMap(({ recording }) => recording.events)
@@ -95,20 +93,32 @@ const blind = controls.some((number) => number === 0)
 if (blind) console.log('a control lost nothing: the check sees too little')
 process.exit(lost || blind ? 1 : 0)
 
+/** The control whose program syncs its journal only when it folds it: states as of the others, and the worst behind answers. */
+async function judgeWeak(states: number): Promise<[CutsReport, CutsReport]> {
+  using weak = weakProgram()
+  const life = { seed: random.below(2 ** 31), command: weak.command, steps: 60, lanes: 4 }
+  const round = { opened: states, started: 0, lied: 0 }
+  const { opened } = await judgeLife(recordLife, life, round)
+  const harsh = await judgeLife(recordLife, life, { ...round, harsh: true })
+  return [opened, harsh.opened]
+}
+
 /** Print the sums of some reports. The number of states with a problem. */
 function show(name: string, parts: readonly CutsReport[]): number {
   const programs = new Map<string, number>()
-  let backups = 0
-  let lost = 0
+  let [backups, twice, lost] = [0, 0, 0]
   for (const part of parts) {
     for (const [program, states] of Object.entries(part.states)) {
       programs.set(program, (programs.get(program) ?? 0) + states)
     }
     backups += part.backups
+    twice += part.again
     lost += part.lost
   }
   const all = [...programs.values()].reduce((sum, states) => sum + states, 0)
   const where = [...programs].map(([program, states]) => `${program} ${states}`).join(', ')
-  console.log(`${name}: ${all} states (${where}), ${backups} backups restored, ${lost} lost`)
+  console.log(
+    `${name}: ${all} states (${where}), ${backups} backups restored, ${twice} recoveries cut again, ${lost} lost`,
+  )
   return lost
 }

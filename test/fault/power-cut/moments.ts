@@ -1,10 +1,17 @@
 import type { Random } from '../../fuzz/random.ts'
 import type { Lane } from './client.ts'
-import { Disk, type Lie } from './disk.ts'
+import { Disk, type Harshness, type Lie } from './disk.ts'
 import { type Life, names } from './life.ts'
 
-/** The numbers of steps of each lane that a database may hold: `most` counts one that was not answered yet. */
-export type World = Map<Lane, { least: number; most: number }>
+/** The numbers of steps that a database may hold: `most` counts one that was not answered yet. */
+export type Held = {
+  least: number
+  most: number
+  /** A ledger settles transactions from after a backup again, if the relay gives it their events. */
+  settledAgain?: boolean
+}
+
+export type World = Map<Lane, Held>
 
 /** The knowledge of all clients at the moment of a cut. */
 export type Known = {
@@ -34,7 +41,8 @@ export class Moments {
   readonly #disk: Disk
   readonly #lie: Lie
   readonly #lanes: Lane[]
-  readonly #laneOf = new Map<string, Lane>()
+  /** The lane of each step, and the number of its steps up to this one. Also of what others were shown. */
+  readonly #countOf = new Map<string, { lane: Lane; count: number }>()
   readonly #lastAnswers = new Set<number>()
   readonly #told = new Map<Lane, number>()
   #at = 0
@@ -51,7 +59,11 @@ export class Moments {
     this.#lie = lie
     this.#disk = new Disk(life.recording)
     this.#lanes = [...life.lanes.before, ...life.lanes.after]
-    for (const lane of this.#lanes) for (const { id } of lane.steps) this.#laneOf.set(id, lane)
+    for (const lane of this.#lanes) {
+      for (const [at, { id }] of lane.steps.entries())
+        this.#countOf.set(id, { lane, count: at + 1 })
+    }
+    for (const { id, lane, count } of life.sights) this.#countOf.set(id, { lane, count })
     let last = -1
     for (const [at, { kind }] of life.recording.events.entries()) {
       if (kind === 'begun' && last >= 0) this.#lastAnswers.add(last)
@@ -61,9 +73,9 @@ export class Moments {
   }
 
   /** Go on to a moment, and write one of the states in which a power cut may leave the disk there. */
-  cut(at: number, directory: string, random: Random): Known {
+  cut(at: number, directory: string, random: Random, harshness: Harshness): Known {
     for (; this.#at < at; this.#at++) this.#follow(this.#at)
-    this.#disk.write(directory, random)
+    this.#disk.write(directory, random, harshness)
     const program = this.#program
     const moves = program === 'move-in' || program === 'arrived'
     const worlds = this.#worlds()
@@ -101,7 +113,7 @@ export class Moments {
     const before = new Set(this.#life.lanes.before)
     const world: World = new Map(now)
     for (const [lane, range] of this.#backups.at(-1) ?? [])
-      if (before.has(lane)) world.set(lane, range)
+      if (before.has(lane)) world.set(lane, { ...range, settledAgain: true })
     return world
   }
 
@@ -118,6 +130,9 @@ export class Moments {
       case 'left':
         this.#answer(at, event.step)
         return
+      case 'shown':
+        this.#tell(event.step)
+        return
       default:
         this.#disk.apply(event)
     }
@@ -133,10 +148,17 @@ export class Moments {
     this.#backups.push(new Map(open))
   }
 
+  /** From here on somebody knows that this step was done. */
+  #tell(step: string): void {
+    const known = this.#countOf.get(step)
+    if (!known) return
+    const { lane, count } = known
+    this.#told.set(lane, Math.max(count, this.#told.get(lane) ?? 0))
+  }
+
   #answer(at: number, step: string): void {
     if (this.#lie !== 'none' && step !== 'status') this.#disk.lie(this.#lie)
-    const lane = this.#laneOf.get(step)
-    if (lane) this.#told.set(lane, (this.#told.get(lane) ?? 0) + 1)
+    this.#tell(step)
     this.#answered = true
     // The first program was killed, so the second finds the file as open.
     this.#mayBeClean = this.#lastAnswers.has(at) && this.#program !== 'first'

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Random } from '../../fuzz/random.ts'
+import { stopRelays } from '../../support/faulty-relay.ts'
 import { startOn } from './built.ts'
 import { type CutsReport, judgeCuts } from './cuts.ts'
 import type { Lie } from './disk.ts'
@@ -27,6 +28,10 @@ export type Round = {
   started: number
   /** States of each disk that lies. */
   lied: number
+  /** The share of opened states whose recovery is cut again, at so many moments. */
+  again?: { share: number; states: number }
+  /** Cut right behind answers, and leave nothing that was not synced. */
+  harsh?: boolean
   /** Copy of the first state with a problem. */
   keep?: string
 }
@@ -42,7 +47,7 @@ const lies: readonly Lie[] = ['all syncs', 'syncs of files', 'syncs of directori
 export async function judgeLife(
   record: (options: LifeOptions) => Promise<Life>,
   life: Omit<LifeOptions, 'directory'>,
-  { opened, started, lied, keep }: Round,
+  { opened, started, lied, keep, again, harsh = false }: Round,
 ): Promise<RoundReport> {
   const directory = newScratch()
   try {
@@ -54,14 +59,18 @@ export async function judgeLife(
       seed: random.below(2 ** 31),
       directory,
       backups: 0.1,
+      harsh,
     })
     const kept = keep === undefined ? {} : { keep }
     const report: RoundReport = {
       recording: recorded.recording,
-      opened: await judgeCuts({ ...cuts(opened), open: openState, ...kept }),
+      opened: await judgeCuts({
+        ...{ ...cuts(opened), open: openState, ...kept },
+        ...(again && { again: { ...again, command: life.command } }),
+      }),
       started: await judgeCuts({
         ...cuts(started),
-        open: (dataDir) => startOn(dataDir, life.command),
+        open: (dataDir) => startOn(dataDir, life.command, recorded),
       }),
       lied: {},
     }
@@ -70,12 +79,13 @@ export async function judgeLife(
     }
     return report
   } finally {
+    await stopRelays()
     rmSync(directory, { recursive: true, force: true })
   }
 }
 
-/** A copy of the program that syncs only when it folds its journal; `remove` deletes it. */
-export function weakProgram(): { command: string[]; remove(): void } {
+/** A copy of the program that syncs only when it folds its journal. Its files go with it. */
+export function weakProgram(): Disposable & { command: string[] } {
   const directory = newScratch()
   mkdirSync(directory, { recursive: true })
   for (const name of ['src', 'package.json', 'tsconfig.json', 'schema.sql']) {
@@ -89,7 +99,7 @@ export function weakProgram(): { command: string[]; remove(): void } {
   writeFileSync(path, weak)
   return {
     command: [process.execPath, join(directory, 'src/main.ts')],
-    remove: () => rmSync(directory, { recursive: true, force: true }),
+    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
   }
 }
 

@@ -1,0 +1,103 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+
+/** Calls that change files, bring them to the disk, carry requests and answers, or copy descriptors. */
+const traced = [
+  ...['open', 'openat', 'openat2', 'creat', 'close', 'close_range', 'dup', 'dup2', 'dup3', 'fcntl'],
+  ...['write', 'pwrite64', 'writev', 'pwritev', 'pwritev2', 'lseek', 'sendfile', 'splice'],
+  ...['fsync', 'fdatasync', 'sync_file_range', 'sync', 'syncfs', 'mmap', 'fallocate'],
+  ...['ftruncate', 'truncate', 'copy_file_range', 'ioctl', 'rename', 'renameat', 'renameat2'],
+  ...['link', 'linkat', 'symlink', 'symlinkat', 'unlink', 'unlinkat', 'mkdir', 'mkdirat', 'rmdir'],
+  ...['mknod', 'mknodat', 'chdir', 'fchdir', 'clone', 'clone3', 'fork', 'vfork'],
+  ...['io_setup', 'io_submit', 'io_uring_setup', 'accept4', 'sendto', 'sendmsg', 'recvfrom'],
+]
+
+/** The command line that records the calls of a program, of its threads and of its children in a file. */
+export function tracing(output: string, command: readonly string[]): string[] {
+  const options = ['-f', '--seccomp-bpf', '-qq', '-xx', '-s', '67108864', '-e', 'signal=none']
+  // A system has only some of these calls: `?` leaves out the others.
+  const calls = traced.map((name) => `?${name}`).join(',')
+  return ['strace', ...options, '-e', `trace=${calls}`, '-o', output, '--', ...command]
+}
+
+/** A call that succeeded. `at` and `done`: the lines of the trace on which it began and ended. */
+export type Call = {
+  name: string
+  text: string
+  result: number
+  thread: string
+  at: number
+  done: number
+}
+
+export function stringsIn(text: string): Buffer[] {
+  return [...text.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g)].map(([, escaped = '']) => bytesOf(escaped))
+}
+
+export function bytesOf(escaped: string): Buffer {
+  return Buffer.from(escaped.replaceAll('\\x', ''), 'hex')
+}
+
+/** True for the begin of a process that gets descriptors of its own. */
+export function isFork(text: string): boolean {
+  return /^(clone3?|v?fork)\(/.test(text) && !text.includes('CLONE_FILES')
+}
+
+/** The calls of a trace that succeeded, in the order of their ends. */
+export function* callsOf(path: string, firstLine: number): Generator<Call> {
+  const begun = new Map<string, { text: string; at: number }>()
+  let done = firstLine - 1
+  for (const whole of linesOf(path)) {
+    done++
+    const [, thread = '', line = ''] = /^(\d+) +(.*)$/s.exec(whole) ?? []
+    const call = (text: string, result: number, at: number): Call => {
+      return { name: nameOf(text), text, result, thread, at, done }
+    }
+    const unfinished = line.endsWith(' <unfinished ...>')
+    // The number of a closed file is free for another thread, and a new process runs, before the call has returned.
+    if (line.startsWith('close(') || (unfinished && isFork(line))) {
+      yield call(line, 0, done)
+      continue
+    }
+    if (unfinished) {
+      begun.set(thread, { text: line.slice(0, -' <unfinished ...>'.length), at: done })
+      continue
+    }
+    const resumed = line.startsWith('<... ')
+    const before = resumed ? begun.get(thread) : { text: '', at: done }
+    if (resumed) begun.delete(thread)
+    // The end of a call that was yielded at its begin.
+    if (!before) continue
+    const rest = resumed ? line.slice(line.indexOf(' resumed>') + ' resumed>'.length) : line
+    const text = before.text + rest
+    const result = Number(/ = (\d+)(?: \([A-Z_ |]+\))?$/.exec(text.slice(-80))?.[1] ?? -1)
+    if (result >= 0 || / = 0x[0-9a-f]+$/.test(text.slice(-40))) {
+      yield call(text, Math.max(result, 0), before.at)
+    } else if (text.endsWith(' = ?')) begun.set(thread, before)
+  }
+  // A kill ended the process in these calls. An answer may have left, and more than that matters to nobody.
+  for (const [thread, { text, at }] of begun) {
+    const name = nameOf(text)
+    if (name.startsWith('send')) yield { name, text, result: text.length, thread, at, done: at }
+  }
+}
+
+function nameOf(text: string): string {
+  return text.slice(0, text.indexOf('('))
+}
+function* linesOf(path: string): Generator<string> {
+  const piece = Buffer.alloc(1 << 22)
+  const file = openSync(path, 'r')
+  const { size } = statSync(path)
+  let rest = ''
+  try {
+    for (let at = 0; at < size; ) {
+      const read = readSync(file, piece, 0, piece.length, at)
+      at += read
+      const lines = (rest + piece.toString('latin1', 0, read)).split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+    }
+  } finally {
+    closeSync(file)
+  }
+}
