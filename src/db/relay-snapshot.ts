@@ -76,14 +76,17 @@ function copySound(from: string, to: string): number | null {
   return countSound(to)
 }
 
-/** Copy a database in one state. Others may write meanwhile. */
+/** Copy a database in one state. Others may write meanwhile. The copy is not synced: it has no name that counts yet. */
 export function copyWhole(from: string, to: string): void {
   const sql = openForReading(from)
   try {
     // The source stays as it is, but SQLite counts the copy as a write.
     sql.run('PRAGMA query_only = OFF')
+    sql.run('PRAGMA synchronous = OFF')
     sql.query('VACUUM INTO ?').run(to)
   } finally {
+    // The last connection of a file may fold its WAL when it closes.
+    sql.run('PRAGMA synchronous = FULL')
     sql.close()
   }
 }
@@ -92,8 +95,9 @@ function writePieces(from: string, backup: string): void {
   const sql = new Sqlite(backup, { readwrite: true, create: false, strict: true })
   const file = openSync(from, 'r')
   try {
-    // An interrupted copy is deleted as a whole, so it needs no journal.
+    // An interrupted copy is deleted as a whole, so it needs no journal, and it is synced before it gets its name.
     sql.run('PRAGMA journal_mode = OFF')
+    sql.run('PRAGMA synchronous = OFF')
     sql.run('BEGIN')
     sql.run('CREATE TABLE relay_file (id INTEGER NOT NULL PRIMARY KEY, bytes BLOB NOT NULL) STRICT')
     const insert = sql.query<null, [Uint8Array]>('INSERT INTO relay_file (bytes) VALUES (?)')
