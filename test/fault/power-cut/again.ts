@@ -1,11 +1,10 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Random } from '../../fuzz/random.ts'
-import { startServer } from '../../support/server.ts'
-import { tracing } from './calls.ts'
 import { Disk } from './disk.ts'
 import type { Known } from './moments.ts'
 import { isChange, Recording } from './trace.ts'
+import { startTraced } from './traced.ts'
 
 export type AgainOptions = {
   /** The program, and the settings of its service. */
@@ -31,10 +30,8 @@ export async function cutAgain(state: string, known: Known, options: AgainOption
   const stopped = random.chance(0.5)
   try {
     const dataDir = join(state, known.name)
-    const traced = tracing(trace, command)
-    const server = await startServer({ dataDir, env: environment, command: traced })
-    process.kill(childOf(server.pid), stopped ? 'SIGTERM' : 'SIGKILL')
-    await server.exited
+    await using server = await startTraced(trace, { dataDir, env: environment, command })
+    await server.end(stopped ? 'SIGTERM' : 'SIGKILL')
     recording.add('again', trace)
   } finally {
     rmSync(trace, { force: true })
@@ -65,10 +62,4 @@ function* statesOf(
     disk.write(path, random)
     yield { path, known }
   }
-}
-
-/** The program below strace. */
-function childOf(pid: number): number {
-  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
-  return Number(child)
 }

@@ -7,7 +7,7 @@ import { startServer } from '../../support/server.ts'
 import { ask } from './ask.ts'
 import { byMerchant } from './client.ts'
 import { askControl } from './control.ts'
-import { factsIn } from './facts.ts'
+import { FactFile } from './facts.ts'
 import type { Service } from './judge.ts'
 import type { Life } from './life.ts'
 import { pagesOf } from './opened.ts'
@@ -23,6 +23,7 @@ export async function startOn(
   const server = await startServer({ dataDir, env, command: [...command] })
   const base = server.url
   const relay = await connectRelay(base)
+  const facts = new FactFile(join(dataDir, 'cuponera.db'))
   return {
     dataDir,
     clean: null,
@@ -45,7 +46,7 @@ export async function startOn(
       const headers: Record<string, string> = key === null ? {} : { 'Idempotency-Key': key }
       return call(base, path, { method, body, headers, ...(byMerchant.has(kind) && { signer }) })
     },
-    facts: (names) => factsIn(join(dataDir, 'cuponera.db'), names),
+    facts: (names) => facts.read(names),
     ask: (lane, steps) => ask(base, { lane, steps, elsewhere, before }),
     spent: async () => null,
     async check() {
@@ -54,6 +55,7 @@ export async function startOn(
     },
     async close() {
       relay.close()
+      facts.close()
       const code = await server.stop()
       if (code !== 0) throw new Error(`the program ended with ${code}`)
     },

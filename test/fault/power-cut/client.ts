@@ -40,7 +40,7 @@ export type Step = {
   /** The coupon, the voucher, … that it was about. */
   about: string
   event?: NostrEvent
-  /** What is true from then on, as facts.ts names it. */
+  /** The facts that are true from then on, as facts.ts names them. */
   facts: Record<string, string>
 }
 

@@ -99,7 +99,8 @@ async function judgeAgain(
       report.again++
       const found = await judged(
         () => openState(join(path, after.name)),
-        (service) => judge(service, after, life),
+        // The program that was cut forgets used signatures whose time is over.
+        (service) => judge({ ...service, spent: async () => null }, after, life),
       )
       problems.push(...found.map((problem) => `cut again: ${problem}`))
       rmSync(path, { recursive: true })

@@ -31,17 +31,28 @@ export function factProblems(names: Iterable<string>, told: Facts, there: Facts)
   })
 }
 
-/** Read facts in the file of a service. */
-export function factsIn(path: string, names: Iterable<string>): Facts {
-  using file = new Sqlite(path, { readonly: true })
-  file.run('PRAGMA busy_timeout = 5000')
-  const facts: Facts = new Map()
-  for (const name of names) {
-    const [kind = '', key = ''] = name.split(' ')
-    const found = readers[kind]?.(file, key) ?? null
-    if (found !== null) facts.set(name, found)
+/** Reads facts in the file of a service. */
+export class FactFile {
+  readonly #file: Sqlite
+
+  constructor(path: string) {
+    this.#file = new Sqlite(path, { readonly: true })
+    this.#file.run('PRAGMA busy_timeout = 5000')
   }
-  return facts
+
+  read(names: Iterable<string>): Facts {
+    const facts: Facts = new Map()
+    for (const name of names) {
+      const [kind = '', key = ''] = name.split(' ')
+      const found = readers[kind]?.(this.#file, key) ?? null
+      if (found !== null) facts.set(name, found)
+    }
+    return facts
+  }
+
+  close(): void {
+    this.#file.close()
+  }
 }
 
 type Reader = (file: Sqlite, key: string) => string | null

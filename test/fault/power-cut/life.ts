@@ -2,13 +2,13 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { controlPath, type Status } from '../../../src/app/control.ts'
 import { Random } from '../../fuzz/random.ts'
-import { startServer } from '../../support/server.ts'
 import { tracing } from './calls.ts'
 import { Client, type Lane } from './client.ts'
 import { askControl } from './control.ts'
 import { Disk } from './disk.ts'
 import { openSurroundings, type Surroundings } from './operator.ts'
 import { Recording } from './trace.ts'
+import { startTraced } from './traced.ts'
 import { type Sight, Watcher } from './watcher.ts'
 
 /** The recorded life of a service, and all answers of it. */
@@ -108,11 +108,10 @@ class Recorder {
   ): Promise<void> {
     const { steps, command } = this.#options
     const dataDir = this.path(name)
-    const traced = tracing(this.#trace, command)
     const { operator, environment: env } = this.#surroundings
-    const server = await startServer({ dataDir, env, command: traced })
+    await using server = await startTraced(this.#trace, { dataDir, env, command })
     const socket = controlPath(dataDir)
-    const { pid, manager } = await askControl<Status>(socket, 'GET', 'status')
+    const { manager } = await askControl<Status>(socket, 'GET', 'status')
     operator.manager = manager
     operator.cardKey = readFileSync(join(dataDir, 'keys/card.key'), 'utf8').trim()
     await Promise.all(clients.map((client) => client.connect(server.url, socket)))
@@ -127,8 +126,7 @@ class Recorder {
     await Promise.all([run(late), copied])
     this.#sights.push(...(await watcher.stop()))
     for (const client of clients) client.close()
-    process.kill(pid, order.kill ? 'SIGKILL' : 'SIGTERM')
-    await server.exited
+    await server.end(order.kill ? 'SIGKILL' : 'SIGTERM')
     this.#add(program)
   }
 

@@ -24,7 +24,7 @@ import { openRelayDatabase } from '../../../src/relay/open-store.ts'
 import type { Caller } from '../../../src/session/caller.ts'
 import { secondsNow } from '../../support/clock.ts'
 import type { Lane, Step } from './client.ts'
-import { factsIn } from './facts.ts'
+import { FactFile } from './facts.ts'
 import type { Service } from './judge.ts'
 import type { Life } from './life.ts'
 
@@ -51,6 +51,8 @@ export async function openState(dataDir: string): Promise<Service> {
     )
     opened.defer(() => relay.close())
     const clean = database.cleanStart
+    const facts = new FactFile(couponsPath)
+    opened.defer(() => facts.close())
     const service: CouponService = {
       ...{ database, now, signer, verify, requireDisk, newNonce: createNonce },
       ...{ storeKey: keys.storeKey, newId: () => crypto.randomUUID(), ...noVoucherLimits },
@@ -73,7 +75,7 @@ export async function openState(dataDir: string): Promise<Service> {
         const found = await relay.events.find(filter, now(), ids.length + 1)
         return new Set(found.events.map(({ event }) => event.id))
       },
-      facts: (names) => factsIn(couponsPath, names),
+      facts: (names) => facts.read(names),
       repeat: (lane, step) => repeat(service, lane, step),
       async spent() {
         using file = new Sqlite(couponsPath, { readonly: true })

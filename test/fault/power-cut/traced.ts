@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { startServer } from '../../support/server.ts'
+import { tracing } from './calls.ts'
+
+/** A service under the recorder. The end of its scope ends it, too, because the end of strace alone would not. */
+export type TracedServer = AsyncDisposable & {
+  url: string
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
+}
+
+/** `trace`: the file for the recorded calls. `command`: the program. */
+export async function startTraced(
+  trace: string,
+  {
+    command,
+    ...options
+  }: { dataDir: string; env: Record<string, string>; command: readonly string[] },
+): Promise<TracedServer> {
+  const server = await startServer({ ...options, command: tracing(trace, command) })
+  const [child] = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').split(' ')
+  const program = Number(child)
+  let running = true
+  const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
+    running = false
+    process.kill(program, signal)
+    await server.exited
+  }
+  return {
+    url: server.url,
+    end,
+    async [Symbol.asyncDispose]() {
+      if (running) await end('SIGKILL')
+    },
+  }
+}
