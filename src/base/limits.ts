@@ -113,6 +113,8 @@ export const limits = {
   callbackCharsMax: 1000,
   /** Comment of a payer (LUD-12), or a zap request (NIP-57). */
   paymentFieldCharsMax: 8000,
+  /** LUD-06 bounds of an account without a wallet, in millisatoshi: any ordinary payment. */
+  offeredPaymentMsat: { least: 1000, most: 10_000_000_000 },
   /** Time for a wallet to answer with an invoice. It may have to ask its own node. */
   callbackDeadlineMs: 10_000,
   callbackBodyBytesMax: 64 * 1024,

@@ -1,6 +1,6 @@
 /**
  * All refusals, in order of precedence: code, HTTP status, and the es-AR sentence for people. The codes
- * are part of the wire contract; docs/protocol.md explains them.
+ * are part of the wire contract; docs/api/errors.md explains them.
  */
 const table = {
   // The request as such.

@@ -15,7 +15,7 @@ type Announcement = {
   createdAt: number
 }
 
-/** The unsigned event (docs/protocol.md, The announcement). The merchant signs it. */
+/** The unsigned event (docs/api/announcement.md). The merchant signs it. */
 export function announcementTemplate({
   origin,
   manager,

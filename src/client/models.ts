@@ -21,6 +21,8 @@ export type Figures = Static<typeof lists.FiguresModel>
 export type Statistics = Static<typeof lists.StatisticsModel>
 export type TillStatistics = Static<typeof lists.TillStatisticsModel>
 export type Authorization = Static<typeof models.AuthorizationsModel>['authorizations'][number]
+/** The status of a preview. */
+export type VoucherStatus = Static<typeof models.PreviewModel>['status']
 export type VoucherResult = Static<typeof models.VoucherResultModel>
 export type Manager = Static<typeof models.ManagerModel>
 export type Announced = Static<typeof models.AnnouncementModel>

@@ -1,4 +1,4 @@
-/** Verification of a voucher without the service (docs/protocol.md, verifying offline). */
+/** Verification of a voucher without the service (docs/api/events.md, verifying offline). */
 import { verifyEvent } from 'nostr-tools/pure'
 import { Refusal } from '../base/refusal.ts'
 import { type Benefit, parseBenefit } from '../coupons/benefit.ts'

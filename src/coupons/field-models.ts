@@ -13,10 +13,17 @@ export const handle = t.String({
 const currency = t.Union([t.Literal('ARS'), t.Literal('USD'), t.Literal('SAT')])
 export const money = { amount: t.Number({ exclusiveMinimum: 0 }), currency }
 
-export const status = t.Union([
+/** The key `nonce` of a row in a list. Clients of the La Crypta panel show it, and void by it. */
+export const listedNonce = t.String({
+  pattern: noncePattern,
+  description: 'The handle again, for clients that void by `nonce`. Nothing can be spent with it',
+})
+
+const phases = [
   t.Literal('minted'),
   t.Literal('claimed'),
   t.Literal('refreshed'),
   t.Literal('voided'),
-  t.Literal('expired'),
-])
+] as const
+export const phase = t.Union([...phases])
+export const status = t.Union([...phases, t.Literal('expired')])

@@ -101,6 +101,7 @@ export async function redemptions(service: CouponService, caller: Caller, asked:
   return {
     redemptions: shown.map((row) => ({
       handle: handleText(row.handle),
+      nonce: handleText(row.handle),
       claimedAt: row.claimedAt,
       couponId: row.couponId,
       name: row.terms.name,

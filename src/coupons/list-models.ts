@@ -1,6 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { nullable, pubkey, request, timestamp } from '../base/field-models.ts'
-import { handle, money, status } from './field-models.ts'
+import { handle, listedNonce, money, phase } from './field-models.ts'
 import { BenefitModel, PictureModel, RulesModel } from './models.ts'
 
 const rules = t.Optional(RulesModel)
@@ -10,7 +10,9 @@ const label = t.String({ description: 'The recipient that the merchant named' })
 /** Row of GET /api/coupons/{id}/mints. */
 export const IssuanceModel = t.Object({
   handle,
-  status,
+  nonce: listedNonce,
+  status: phase,
+  expired: t.Boolean({ description: 'True if it is `minted` and past its expiry' }),
   mintedBy: pubkey,
   mintedByNpub: t.String(),
   mintedAt: timestamp,
@@ -120,6 +122,7 @@ export const RedemptionsModel = t.Object({
   redemptions: t.Array(
     t.Object({
       handle,
+      nonce: listedNonce,
       claimedAt: timestamp,
       couponId: t.String({ format: 'uuid' }),
       name: t.String(),

@@ -130,10 +130,13 @@ function signVoucher(
 
 /** The row of a voucher in the issuances list. */
 export function issuanceOf(voucher: ListedVoucher, now: number): Issuance {
+  const handle = handleText(voucher.handle)
   const ended = (phase: Phase) => (voucher.phase === phase ? voucher.endedAt : null)
   return {
-    handle: handleText(voucher.handle),
-    status: statusOf(voucher, now),
+    handle,
+    nonce: handle,
+    status: voucher.phase,
+    expired: statusOf(voucher, now) === 'expired',
     mintedBy: voucher.mintedBy,
     mintedByNpub: npubOf(voucher.mintedBy),
     mintedAt: voucher.mintedAt,

@@ -9,7 +9,7 @@ import type { LoadJob, LoadResult, Values } from './load.ts'
 import { median } from './machine.ts'
 import type { Plan } from './main.ts'
 import { freshPayments } from './payments.ts'
-import { type Listening, startCeiling, startLoader } from './processes.ts'
+import { type Listening, rowOrNull, startCeiling, startLoader } from './processes.ts'
 import { type Cell, judge, percent, type Report, type Table } from './report.ts'
 import { firstStartMs, startTimes } from './start-time.ts'
 import { freshTaps } from './taps.ts'
@@ -55,7 +55,9 @@ export async function compareCeilings(
     const product = await startProduct(plan, kind.name)
     for (const connections of plan.connections) {
       plan.say(`${kind.name}, ${connections} connection(s) …`)
-      rows.push(await compare(plan, loader, kind, connections, product, ceilings[kind.ceiling]))
+      const measured = () =>
+        compare(plan, loader, kind, connections, product, ceilings[kind.ceiling])
+      rows.push((await rowOrNull(kind.name, plan.say, measured)) ?? missing(kind, connections))
     }
     peakMb = Math.max(peakMb, residentMb(product.server.pid).peak)
     await product.server.stop()
@@ -124,13 +126,16 @@ async function compare(
   }
   const results: { a: LoadResult; b: LoadResult }[] = []
   let perSecond = perSecondGuess
+  const run = async (server: Listening, of: Aim) => {
+    const { url, pid } = server
+    const jobOf = (count: number) => ({ ...time, url, pid, ...kind.job(of, count) })
+    const count = Math.ceil(perSecond * 1.1 * (warmSeconds + seconds))
+    const result = await loader.runFull(jobOf, count)
+    perSecond = result.perSecond
+    return result
+  }
   for (let round = 0; round < plan.rounds; round++) {
-    const count = () => Math.ceil(perSecond * 1.1 * (warmSeconds + seconds))
-    const a = await loader.run({ ...time, ...ceiling, ...kind.job(blind, count()) })
-    perSecond = a.perSecond
-    const { url, pid } = product.server
-    const b = await loader.run({ ...time, url, pid, ...kind.job(aim, count()) })
-    results.push({ a, b })
+    results.push({ a: await run(ceiling, blind), b: await run(product.server, aim) })
   }
   const shares = results.map(({ a, b }) => b.perSecond / a.perSecond)
   return {
@@ -143,6 +148,12 @@ async function compare(
   }
 }
 
+/** The row of a measurement that failed. */
+function missing(kind: Kind, connections: number): Row {
+  const none = middle([])
+  return { kind, connections, product: none, ceiling: none, share: Number.NaN, shares: [] }
+}
+
 /** Each figure's median. */
 function middle(results: readonly LoadResult[]): LoadResult {
   const of = (name: keyof LoadResult) => median(results.map((result) => result[name]))
@@ -150,6 +161,7 @@ function middle(results: readonly LoadResult[]): LoadResult {
     perSecond: of('perSecond'),
     p50Ms: of('p50Ms'),
     p99Ms: of('p99Ms'),
+    seconds: of('seconds'),
     answers: of('answers'),
     sent: of('sent'),
     serverCpu: of('serverCpu'),
@@ -188,7 +200,9 @@ function rateTable(rows: readonly Row[]): Table {
       product.p50Ms,
       product.p99Ms,
       ceiling.perSecond,
-      `${percent(share)} (${percent(Math.min(...shares))}–${percent(Math.max(...shares))})`,
+      shares.length === 0
+        ? 'n/a'
+        : `${percent(share)} (${percent(Math.min(...shares))}–${percent(Math.max(...shares))})`,
       cpuMicros(product),
       cpuMicros(ceiling),
       `${percent(product.clientCpu)}`,
@@ -263,10 +277,13 @@ async function mixedMemory(plan: Plan, loader: Loader, wanted: readonly Kind[]) 
     forgetPeak(pid)
     const time = { warmSeconds, seconds: plan.seconds, connections: targetConnections }
     const count = Math.ceil(perSecondGuess * (warmSeconds + plan.seconds))
-    await loader.run({ ...time, url, pid, ...kind.job(aimAt(product), count) })
-    const { peak } = residentMb(pid)
-    peakMb = Math.max(peakMb, peak)
-    rows.push([kind.name, 'peak', peak])
+    const job = { ...time, url, pid, ...kind.job(aimAt(product), count) }
+    const peak = await rowOrNull(kind.name, plan.say, async () => {
+      await loader.run(job)
+      return residentMb(pid).peak
+    })
+    peakMb = Math.max(peakMb, peak ?? Number.NaN)
+    rows.push([kind.name, 'peak', peak ?? Number.NaN])
   }
   rows.push(['afterwards', '', residentMb(pid).now])
   const engine = /signatures\s+(.+)/.exec(product.server.output())?.[1] ?? 'unknown'

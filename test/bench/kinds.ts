@@ -18,6 +18,8 @@ export type Aim = {
 /** A kind of request. */
 export type Kind = {
   name: string
+  /** It needs cards, which are written into the database. */
+  card?: true
   /** The ceiling that it is measured against. */
   ceiling: 'stack' | 'bare'
   /** The least share of the ceiling at 64 connections. */
@@ -96,6 +98,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'pay from a card',
+    card: true,
     ceiling: 'stack',
     share: 0.3,
     p99Ms: 100,
@@ -108,6 +111,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'tap a card',
+    card: true,
     ceiling: 'stack',
     share: 0.4,
     perSecond: 3000,

@@ -33,14 +33,15 @@ export type LoadJob = {
   url: string
   /** Other nodes of the same service, which get their part of the connections. */
   others?: string[]
-  /** The server's process, for its CPU time. */
-  pid: number
+  /** The server's process, for its CPU time; null for a server that this bench did not start. */
+  pid: number | null
   /** A whole HTTP request with `$VALUE` where a value goes, and `$HOST`. */
   request: string
   values: Values
   /** Values may be used again: for requests that change nothing. */
   again: boolean
-  status: number
+  /** The status of each answer; `success` is any from 200 to 299. */
+  status: number | 'success'
   connections: number
   warmSeconds: number
   seconds: number
@@ -50,6 +51,8 @@ export type LoadResult = {
   perSecond: number
   p50Ms: number
   p99Ms: number
+  /** Length of the window: shorter than asked when the values ran out, 0 when they did so before it began. */
+  seconds: number
   /** Answers inside the window. */
   answers: number
   /** Everything that was answered, the warm-up included. */
@@ -118,14 +121,12 @@ function measure(
     if (ended || failed) return
     ended = true
     const now = Math.min(last, until)
-    const spent = { server: cpuSeconds(job.pid), client: cpuSeconds(process.pid) }
-    const seconds = (now - from) / 1000
+    const spent = { server: cpuOf(job.pid), client: cpuSeconds(process.pid) }
+    const seconds = Math.max(now - from, 0) / 1000
     for (const socket of sockets) socket.end()
-    if (answers === 0) {
-      reject(new Error('no answer came inside the window'))
-      return
-    }
+    if (answers === 0 && seconds > 0) return reject(new Error('no answer came inside the window'))
     resolve({
+      seconds,
       perSecond: answers / seconds,
       p50Ms: percentile(latencies, answers, 0.5),
       p99Ms: percentile(latencies, answers, 0.99),
@@ -150,13 +151,17 @@ function measure(
     sent++
     if (now >= until) return end()
     if (now >= from) {
-      if (answers++ === 0) cpu = { server: cpuSeconds(job.pid), client: cpuSeconds(process.pid) }
+      if (answers++ === 0) cpu = { server: cpuOf(job.pid), client: cpuSeconds(process.pid) }
       const slot = Math.floor((now - socket.data.sentAt) * slotsPerMs)
       latencies[Math.min(slot, slots - 1)]!++
     }
     if (!ended) send(socket)
   }
 
+  const expected = (answer: Uint8Array) => {
+    const status = statusOf(answer)
+    return job.status === 'success' ? status >= 200 && status < 300 : status === job.status
+  }
   const handlers: Bun.SocketHandler<Connection> = {
     open(socket) {
       sockets.push(socket)
@@ -168,17 +173,17 @@ function measure(
     data(socket, chunk) {
       const { data } = socket
       // The usual answer is one chunk, as long as the one before.
-      if (data.pending === null && chunk.length === data.expected && statusOf(chunk) === job.status)
+      if (data.pending === null && chunk.length === data.expected && expected(chunk))
         return answered(socket)
       data.pending = data.pending === null ? chunk : Buffer.concat([data.pending, chunk])
       const length = lengthOf(data.pending)
       if (length === null || data.pending.length < length) return
       const whole = data.pending
       if (whole.length > length) return fail('more came than was asked for')
-      if (statusOf(whole) !== job.status)
-        return fail(`unexpected: ${whole.toString().slice(0, 800)}`)
+      if (!expected(whole)) return fail(`unexpected: ${whole.toString().slice(0, 800)}`)
       data.pending = null
-      data.expected = length
+      // An answer in chunks tells its end only by its last bytes.
+      data.expected = chunked(whole) ? -1 : length
       answered(socket)
     },
     close: () => fail('the server closed a connection'),
@@ -196,10 +201,21 @@ function statusOf(answer: Uint8Array): number {
   return ((answer[9] ?? 0) - 48) * 100 + ((answer[10] ?? 0) - 48) * 10 + ((answer[11] ?? 0) - 48)
 }
 
-/** The bytes of a whole answer, or null while its head is not there. */
+function cpuOf(pid: number | null): number {
+  return pid === null ? Number.NaN : cpuSeconds(pid)
+}
+
+function chunked(answer: Buffer): boolean {
+  const head = answer.toString('latin1', 0, answer.indexOf('\r\n\r\n') + 2)
+  return /\r\ntransfer-encoding: *chunked\r\n/i.test(head)
+}
+
+/** The bytes of a whole answer, or null while its end is not known. */
 function lengthOf(answer: Buffer): number | null {
   const end = answer.indexOf('\r\n\r\n')
   if (end === -1) return null
+  if (chunked(answer))
+    return answer.toString('latin1').endsWith('\r\n0\r\n\r\n') ? answer.length : null
   const declared = /\r\ncontent-length: *(\d+)/i.exec(answer.toString('latin1', 0, end))?.[1]
   if (declared === undefined) throw new Error('an answer declares no length')
   return end + 4 + Number(declared)
@@ -243,6 +259,9 @@ async function prepare(url: string, values: Values): Promise<string[]> {
   }
 }
 
+/** Several vouchers, or one of a server that does not know `count`. */
+type Minted = { vouchers?: { nonce: string }[]; nonce?: string }
+
 async function mintMany(
   url: string,
   { count, token, couponId }: { count: number; token: string; couponId: string },
@@ -254,9 +273,11 @@ async function mintMany(
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       body: JSON.stringify({ couponId, count: Math.min(500, count - nonces.length) }),
     })
-    if (response.status !== 200) throw new Error(`minting failed: ${await response.text()}`)
-    const { vouchers } = (await response.json()) as { vouchers: { nonce: string }[] }
-    nonces.push(...vouchers.map(({ nonce }) => nonce))
+    if (!response.ok) throw new Error(`minting failed: ${await response.text()}`)
+    const { vouchers, nonce } = (await response.json()) as Minted
+    if (vouchers) nonces.push(...vouchers.map((voucher) => voucher.nonce))
+    else if (nonce !== undefined) nonces.push(nonce)
+    else throw new Error('a minted voucher has no nonce')
   }
   return nonces
 }

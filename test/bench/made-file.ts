@@ -71,6 +71,21 @@ function fill(database: Database, total: number, owner: Uint8Array): void {
   const [tenth, ninth] = [total / 10, (total * 9) / 10]
   database.run('UPDATE definitions SET issued = ?, claimed = ?', [ninth, tenth])
   database.run('UPDATE totals SET issued = ?, claimed = ?, refreshed = ?', [ninth, tenth, tenth])
+  // Nobody's till redeemed them: 32 zero bytes stand for that.
+  database.run('INSERT INTO tills (owner, pubkey) VALUES (?, zeroblob(32))', [owner])
+  database.run(
+    `INSERT INTO till_hours (till_id, hour, claimed) SELECT tills.id, ended_at / 3600, count(*)
+     FROM vouchers, tills WHERE phase = 'claimed' GROUP BY tills.id, ended_at / 3600`,
+  )
+  database.run(
+    `INSERT INTO hourly (definition_id, hour, minted, claimed)
+     SELECT definition_id, hour, sum(minted), sum(claimed) FROM (
+       SELECT definition_id, minted_at / 3600 AS hour, 1 AS minted, 0 AS claimed
+       FROM vouchers WHERE root_id IS NULL
+       UNION ALL
+       SELECT definition_id, ended_at / 3600, 0, 1 FROM vouchers WHERE phase = 'claimed'
+     ) GROUP BY definition_id, hour`,
+  )
   database.run('COMMIT')
   const strays = database.query('PRAGMA foreign_key_check').all()
   if (strays.length > 0) throw new Error('the made file has rows that point to nothing')

@@ -4,6 +4,9 @@
  *                    [--binary dist/cuponera] [--starts 7] [--events 1000000] [--vouchers 1000000]
  * `--only` also names what is measured of the relay: ingest, query, claims, publish, subscribers;
  * `--events` is how many its file holds for the queries. With `--vouchers` it compares a file of that many vouchers with one of a thousand instead.
+ * `--against URL` measures a running server of the same interface in turns with this one; `--against FILE` starts
+ * another build of the program (or its `main.ts`) for that. `--disk-delay 30` makes every sync of the server's
+ * files take 30 ms longer (it needs strace), and measures previews beside minters; with `--against FILE` also before.
  * With `--postgres` it compares one node and two on a server of PostgreSQL, without a synchronous standby and with one, with bare
  * commits of that server; `--delay 0.5` is what the wire adds to a round trip, in milliseconds.
  * Figures are figures: the exit code is 0 whenever they could be measured.
@@ -13,12 +16,14 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cleanUp } from '../support/server.ts'
 import { compareCeilings } from './against-ceiling.ts'
+import { comparePeer, type Peer } from './against-peer.ts'
 import { compareFiles } from './against-size.ts'
 import { describeMachine } from './machine.ts'
 import { compareNodes } from './postgres/compare.ts'
 import { endProcesses } from './processes.ts'
 import { compareRelay, relayKinds } from './relay.ts'
 import { type Report, tell } from './report.ts'
+import { compareSlowDisk } from './slow-disk.ts'
 
 const project = resolve(import.meta.dir, '../..')
 
@@ -53,6 +58,8 @@ const { values } = parseArgs({
     vouchers: { type: 'string' },
     postgres: { type: 'boolean', default: false },
     delay: { type: 'string', default: '0.5' },
+    against: { type: 'string' },
+    'disk-delay': { type: 'string' },
   },
 })
 
@@ -92,9 +99,22 @@ try {
 process.exit(0)
 
 function compare(): Promise<Omit<Report, 'program' | 'machine'>> {
+  const { vouchers, against, 'disk-delay': diskDelay } = values
+  const peer = against === undefined ? null : peerOf(against)
   if (values.postgres) return compareNodes(plan, Number(values.delay))
-  const { vouchers } = values
+  if (diskDelay !== undefined) {
+    const before = peer && 'command' in peer ? peer.command : null
+    return compareSlowDisk(plan, Number(diskDelay), before)
+  }
+  if (peer) return comparePeer(plan, peer)
   return vouchers === undefined ? compareAll(plan) : compareFiles(plan, Number(vouchers))
+}
+
+function peerOf(against: string): Peer {
+  if (/^https?:\/\//.test(against)) return { url: new URL(against).origin }
+  const file = resolve(project, against)
+  if (!existsSync(file)) throw new Error(`${against} is neither an address nor a file`)
+  return { command: file.endsWith('.ts') ? [process.execPath, file] : [file] }
 }
 
 /** The coupon service against its ceilings, then the relay; `--only` may leave one of them out. */

@@ -53,12 +53,12 @@ import {
 import { cleanUp, startServer } from '../support/server.ts'
 
 const root = join(import.meta.dir, '../..')
-const protocol = readText('docs/protocol.md')
+const protocol = apiPages().map(readText).join('\n')
 const readme = readText('README.md')
 
 afterAll(cleanUp)
 
-// ── docs/protocol.md: routes
+// ── docs/api: routes
 
 test('the protocol describes every route of the source, and no other', () => {
   expect(describedRoutes()).toEqual(sourceRoutes())
@@ -122,21 +122,61 @@ test('the refusals in the examples are those of the code, word for word', () => 
   }
 })
 
-// ── docs/protocol.md: tables
+// ── docs/api: pages
 
-test('the catalogue lists every refusal in order, with its status', () => {
-  const rows = rowsUnder('## Errors').map(([code, status]) => [code, Number(status)])
-  expect(rows).toEqual(refusalCodes.map((code) => [`\`${code}\``, httpStatusOf({ code })]))
+test('each page of the protocol is short, and its index leads to it', () => {
+  const index = readText('docs/api/index.md')
+  for (const page of apiPages()) {
+    const text = readText(page)
+    // The catalogue is looked up, not read.
+    const most = page === 'docs/api/errors.md' ? 30_000 : 14_000
+    const long = { lines: text.split('\n').length > 280, characters: text.length > most }
+    expect({ page, ...long }).toEqual({ page, lines: false, characters: false })
+    const name = page.slice('docs/api/'.length)
+    if (name !== 'index.md') expect(index).toContain(`](${name})`)
+  }
+})
+
+test('no heading of the protocol occurs twice', () => {
+  const plain = protocol.replaceAll(/^```[\s\S]*?^```/gm, '')
+  const headings: string[] = plain.match(/^#+ .*$/gm) ?? []
+  expect(headings.filter((heading, at) => headings.indexOf(heading) !== at)).toEqual([])
+})
+
+// ── docs/api: tables
+
+test('the catalogue lists every code in alphabetical order, with an anchor', () => {
+  const codes = rowsUnder('# Errors').map(([code]) => code as string)
+  const known = refusalCodes.map((code): string => `<a id="${code}"></a>\`${code}\``)
+  expect(codes).toEqual(known.toSorted(byText))
+})
+
+test('the catalogue has every status that a route answers a code with', () => {
+  const found = new Map<RefusalCode, Set<number>>()
+  const note = (code: RefusalCode, status: number) =>
+    found.set(code, (found.get(code) ?? new Set()).add(status))
+  for (const { refused, told } of couponRoutes()) {
+    for (const code of refused) note(code, httpStatusOf({ code }))
+    for (const code of told) note(code, 200)
+  }
+  const rows = rowsUnder('# Errors').map(([code = '', statuses = '']) => {
+    return [code.replace(/^.*`(.+)`$/, '$1'), statuses] as const
+  })
+  const answered = refusalCodes.toSorted(byText).map((code) => {
+    const statuses = [...(found.get(code) ?? [httpStatusOf({ code })])]
+    return [code, statuses.toSorted((a, b) => a - b).join(', ')] as const
+  })
+  expect(rows).toEqual(answered)
 })
 
 test('the documented types of benefits are those of the model', () => {
   const types = BenefitModel.anyOf.map(({ properties }) => `\`${properties.type.const}\``)
-  expect(rowsUnder('### Benefits').map(([type]) => type)).toEqual(types)
+  expect(rowsUnder('## Benefits').map(([type]) => type)).toEqual(types)
 })
 
 test('the documented limits are those of the code', () => {
   const documented = Object.fromEntries(
-    rowsUnder('### Limits').map(([what = '', limit = '']) => [what, limit]),
+    rowsUnder('## Limits').map(([what = '', limit = '']) => [what, limit]),
   )
   const known: Record<string, string> = {
     'request body': `${spaced(limits.bodyBytesMax)} bytes`,
@@ -187,7 +227,7 @@ test('the documented limits are those of the code', () => {
 })
 
 test('the documented quotas are those of the code', () => {
-  const rows = rowsUnder('### Quotas of a service for any key')
+  const rows = rowsUnder('## Quotas of a service for any key')
   expect(rows.map(([, most = '']) => most)).toEqual([
     spaced(limits.vouchersPerDayMax),
     spaced(limits.refreshesPerDayMax),
@@ -196,7 +236,7 @@ test('the documented quotas are those of the code', () => {
 })
 
 test('the documented limits of the gateway are those of the code', () => {
-  expect(rowsUnder('### Limits of the gateway').map(([, limit = '']) => limit)).toEqual([
+  expect(rowsUnder('## Limits of the gateway').map(([, limit = '']) => limit)).toEqual([
     `${spaced(limits.publishBytesMax)} bytes`,
     spaced(limits.filterItemsMax),
     `${limits.filterSearchCharsMax} characters`,
@@ -223,7 +263,7 @@ test('the documented limits of the gateway are those of the code', () => {
 })
 
 test('the documented limits of identities are those of the code', () => {
-  expect(rowsUnder('### Limits of identities').map(([, limit = '']) => limit)).toEqual([
+  expect(rowsUnder('## Limits of identities').map(([, limit = '']) => limit)).toEqual([
     '64 characters',
     `${limits.proposedNonceCharsMin} to ${limits.proposedNonceCharsMax} characters`,
     spaced(limits.openNoncesMax),
@@ -239,7 +279,7 @@ test('the documented limits of identities are those of the code', () => {
 })
 
 test('the documented limits of the ledger and of payments are those of the code', () => {
-  const rows = rowsUnder('### Limits of the ledger and of payments')
+  const rows = rowsUnder('## Limits of the ledger and of payments')
   expect(rows.map(([, limit = '']) => limit)).toEqual([
     String(limits.tokensMax),
     String(limits.tokenDecimalsMax),
@@ -337,7 +377,7 @@ test('the log of the documented proxy holds no credential', () => {
     return before === undefined ? path : `${before}-`
   }
   const secret = 'Anf-OSv8elgEZg1_GQowWQ'
-  const withSecret = [...protocol.matchAll(/^### [A-Z]+ (\/\S*\{(?:nonce|handle|k1)\})$/gm)]
+  const withSecret = [...protocol.matchAll(/^## [A-Z]+ (\/\S*\{(?:nonce|handle|k1)\})$/gm)]
   const paths = withSecret.map(([, path = '']) => path)
   expect(paths).toContain('/api/nonce/{nonce}')
   expect(paths).toContain('/card/pay/{k1}')
@@ -350,7 +390,7 @@ test('the log of the documented proxy holds no credential', () => {
   }
 })
 
-// ── docs/protocol.md: examples
+// ── docs/api: examples
 
 test('every JSON example of the documentation parses', () => {
   for (const page of ['README.md', ...pages()]) {
@@ -390,7 +430,7 @@ test('the till in the recipe redeems a voucher, and its retry gets the same answ
   const { url } = await startServer()
   const token = await openSession(url, newSigner())
   const { nonce } = await mintOne(url, token, await createDefinition(url, token))
-  const [source = ''] = fencesOf('js', sectionOf('A till', 3))
+  const [source = ''] = fencesOf('js', sectionOf('A till'))
   const redeem = new Function(`return ${source}`)() as (
     base: string,
     nonce: string,
@@ -496,7 +536,11 @@ type DescribedRoute = {
   body: TSchema | undefined
   /** By status. */
   models: Record<string, TSchema>
-  /** Refusals beyond those that every route of its kind has. */
+  /** Codes that it refuses with. */
+  refused: readonly RefusalCode[]
+  /** Codes in its answers of status 200. */
+  told: readonly RefusalCode[]
+  /** Both, without those that every route of its kind has. */
   refusals: RefusalCode[]
 }
 
@@ -540,6 +584,8 @@ function couponRoutes(): DescribedRoute[] {
           ([status, { content }]) => [status, content?.['application/json']?.schema as TSchema],
         ),
       ),
+      refused: hooks.detail['x-refusals'] ?? [],
+      told: hooks.detail['x-told'] ?? [],
       refusals: [...(hooks.detail['x-refusals'] ?? []), ...(hooks.detail['x-told'] ?? [])].filter(
         (code: RefusalCode) => !general.has(code),
       ),
@@ -578,8 +624,8 @@ function sourceRoutes(): Set<string> {
 
 /** Routes that have a heading, or a row in the table of the service itself. */
 function describedRoutes(): Set<string> {
-  const headings = [...protocol.matchAll(/^### (GET|POST|PUT|PATCH|DELETE) (\/\S*)$/gm)]
-  const rows = rowsUnder('## The service itself').map(([route = '']) =>
+  const headings = [...protocol.matchAll(/^## (GET|POST|PUT|PATCH|DELETE) (\/\S*)$/gm)]
+  const rows = rowsUnder('# The service itself').map(([route = '']) =>
     /^`(\w+) (\S+)`$/.exec(route),
   )
   return new Set([...headings, ...rows].map((found) => nameOf(found?.[1] ?? '', found?.[2] ?? '')))
@@ -598,20 +644,30 @@ function readText(path: string): string {
 }
 
 function pages(): string[] {
-  return readdirSync(join(root, 'docs'))
+  return readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`)
 }
 
+function apiPages(): string[] {
+  return pages()
+    .filter((name) => name.startsWith('docs/api/'))
+    .toSorted(byText)
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : 1
+}
+
 /** From a heading to the next of its level or above. */
-function sectionOf(title: string, level = 3): string {
+function sectionOf(title: string, level = 2): string {
   const lines = protocol.split('\n')
   const mark = '#'.repeat(level)
   const start = lines.findIndex(
     (line) =>
       line.startsWith(`${mark} `) && (line === `${mark} ${title}` || headingName(line) === title),
   )
-  if (start === -1) throw new Error(`docs/protocol.md has no section ${title}`)
+  if (start === -1) throw new Error(`docs/api has no section ${title}`)
   const length = lines
     .slice(start + 1)
     .findIndex((line) => /^#{1,6} /.test(line) && line.indexOf(' ') <= level)

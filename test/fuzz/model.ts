@@ -697,10 +697,19 @@ class World {
       )
       this.#same(
         'issuances',
-        listed.map(({ handle, status, mintedBy, chain }) => ({ handle, status, mintedBy, chain })),
+        listed.map((row) => ({
+          handle: row.handle,
+          nonce: row.nonce,
+          status: row.status,
+          expired: row.expired,
+          mintedBy: row.mintedBy,
+          chain: row.chain,
+        })),
         vouchers.reverse().map((voucher) => ({
           handle: handleText(handleOf(voucher.nonce)),
-          status: this.#status(voucher),
+          nonce: handleText(handleOf(voucher.nonce)),
+          status: voucher.phase,
+          expired: this.#status(voucher) === 'expired',
           mintedBy: voucher.mintedBy,
           chain: handleText(handleOf(voucher.root)),
         })),

@@ -334,7 +334,11 @@ describe('POST /api/coupons/mint', () => {
     expect((await preview(nonce)).status).toBe('minted')
     await untilSecond(expiresAt)
     expect(await preview(nonce)).toMatchObject({ status: 'expired', claimedAt: null })
-    expect((await mints(couponId)).map(({ status }) => status)).toEqual(['expired', 'expired'])
+    const listed = (await mints(couponId)).map(({ status, expired }) => [status, expired])
+    expect(listed).toEqual([
+      ['minted', true],
+      ['minted', true],
+    ])
     await refuses(server, () => claim(nonce), 410, 'voucher-expired')
     await refuses(server, () => refresh(nonce), 410, 'voucher-expired')
     await refuses(server, () => mint({ couponId }), 410, 'coupon-expired')
@@ -357,7 +361,9 @@ describe('DELETE /api/coupons/{id}/mints/{handle or nonce}', () => {
       expect(json).toEqual({
         mint: {
           handle: handleOf(nonce),
+          nonce: handleOf(nonce),
           status: 'voided',
+          expired: false,
           mintedBy: signer.pubkey,
           mintedByNpub: npubEncode(signer.pubkey),
           mintedAt: expect.any(Number),
@@ -451,7 +457,9 @@ describe('GET /api/coupons/{id}/mints', () => {
     expect(json.next).toBeNull()
     const row = (nonce: string, status: string, ended: Json = {}) => ({
       handle: handleOf(nonce),
+      nonce: handleOf(nonce),
       status,
+      expired: false,
       mintedBy: signer.pubkey,
       mintedByNpub: npubEncode(signer.pubkey),
       mintedAt: expect.any(Number),

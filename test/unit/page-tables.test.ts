@@ -24,6 +24,7 @@ beforeAll(async () => {
 const claimedAt = Math.floor(new Date(2026, 10, 2, 9, 5, 7).getTime() / 1000)
 const redemption: Redemption = {
   handle: 'KT0IAIOJckg5wXvxvDoV3A',
+  nonce: 'KT0IAIOJckg5wXvxvDoV3A',
   claimedAt,
   couponId: '01a1fe7c-2d92-7144-beaa-b9a2d400f9c4',
   name: '25 % de descuento; "hoy"',
@@ -103,7 +104,9 @@ test('the export of issued vouchers has time, status, recipient, batch and issue
   const batch = '01a1fe7c-2d93-7a01-8f4e-5b1f0c7d9e21'
   const row: Issuance = {
     handle: 'KT0IAIOJckg5wXvxvDoV3A',
+    nonce: 'KT0IAIOJckg5wXvxvDoV3A',
     status: 'claimed',
+    expired: false,
     mintedBy: 'ab'.repeat(32),
     mintedByNpub: '',
     mintedAt: claimedAt,
@@ -117,11 +120,13 @@ test('the export of issued vouchers has time, status, recipient, batch and issue
   const handle = '9RR5vrTo9ckYttFgZgScDA'
   const poster: Issuance = { ...row, handle, chain: handle, status: 'minted', poster: 'p' }
   const { label: _, batch: __, ...unnamed } = poster
-  const rows = issued.issuanceTable([row, unnamed], new Map([[batch, 'Feria']]))
+  const late: Issuance = { ...unnamed, handle: 'late', chain: 'late', expired: true }
+  const rows = issued.issuanceTable([row, unnamed, late], new Map([[batch, 'Feria']]))
   expect(csv.csvOf(rows, ';').split('\r\n')).toEqual([
     '\ufeff"Fecha";"Hora";"Estado";"Destinatario";"Tanda";"Emitido por";"Referencia"',
     '"2026-11-02";"09:05:07";"Canjeado";"\'=Ana";"Feria";"Una caja sin nombre o que ya quitaste";"KT0IAIOJckg5wXvxvDoV3A"',
     '"2026-11-02";"09:05:07";"Sin usar";;;"Afiche";"9RR5vrTo9ckYttFgZgScDA"',
+    '"2026-11-02";"09:05:07";"Vencido";;;"Afiche";"late"',
     '',
   ])
 })
@@ -129,6 +134,8 @@ test('the export of issued vouchers has time, status, recipient, batch and issue
 test('the export of issued vouchers has one row for each that was issued, as it stands after changes of hands', () => {
   const [first, second, last] = ['KT0IAIOJckg5wXvxvDoV3A', '9RR5vrTo9ckYttFgZgScDA', 'pbhO_dTJJ']
   const link = {
+    expired: false,
+    nonce: first,
     mintedBy: 'ab'.repeat(32),
     mintedByNpub: '',
     claimedAt: null,

@@ -24,7 +24,7 @@ test('a nonce has one typed form, of seven groups of four', () => {
 })
 
 test('the typed form of the documentation is the one of its nonce', async () => {
-  const text = await Bun.file(new URL('../../docs/protocol.md', import.meta.url)).text()
+  const text = await Bun.file(new URL('../../docs/api/ground-rules.md', import.meta.url)).text()
   const [, code = '', nonce = ''] = /`((?:\w{4} ){6}\w{4})` for `([\w-]{22})`/.exec(text) ?? []
   expect([typedText(nonce), readTyped(code)]).toEqual([code, { nonce }])
 })

@@ -127,8 +127,8 @@ describe('LUD-16', () => {
     expect(json).toEqual({
       tag: 'payRequest',
       callback: `${server.url}/api/lud16/solo/cb`,
-      minSendable: 1,
-      maxSendable: 1,
+      minSendable: 1000,
+      maxSendable: 10_000_000_000,
       metadata: JSON.stringify([
         ['text/identifier', address],
         ['text/plain', address],
@@ -235,7 +235,8 @@ describe('a payment', () => {
   })
 
   test('is refused where there is no wallet', async () => {
-    expectError(await cb('?amount=1', 'solo'), 400, 'payments-not-taken')
+    for (const amount of ['1', '1000', '10000000000', ''])
+      expectError(await cb(`?amount=${amount}`, 'solo'), 400, 'payments-not-taken')
   })
 
   const away: [string, () => Response][] = [

@@ -10,7 +10,7 @@ import { couponWords as t } from '../words/coupons.ts'
 import { moment, short } from '../words/format.ts'
 import { failureText } from '../words/signer.ts'
 import { session, voidVoucher } from './state.ts'
-import { toneOf } from './tones.ts'
+import { shownStatus, toneOf } from './tones.ts'
 
 type Props = { coupon: Definition; voucher: Issuance; onClose: () => void }
 
@@ -26,7 +26,7 @@ export function Chain({ coupon, voucher, onClose }: Props) {
   useEffect(() => void load(), [voucher.handle])
 
   const last = links?.at(-1)
-  const open = last?.status === 'minted' || last?.status === 'expired'
+  const open = last?.status === 'minted'
   const voidIt = () => {
     // The first tap shows what will happen: a void cannot be undone.
     if (!sure) return setSure(true)
@@ -51,7 +51,7 @@ export function Chain({ coupon, voucher, onClose }: Props) {
             <li key={link.handle} class={link.handle === voucher.handle ? 'here' : ''}>
               <div class="row apart">
                 <span class="mono">{short(link.handle)}</span>
-                <Badge tone={toneOf[link.status]}>{t(`status.${link.status}`)}</Badge>
+                <Badge tone={toneOf[shownStatus(link)]}>{t(`status.${shownStatus(link)}`)}</Badge>
               </div>
               <p class="soft small">
                 {at === 0 ? t('chain.minted') : t('chain.taken')} · {moment(link.mintedAt)}

@@ -1,7 +1,7 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../client/api.ts'
-import type { Issuance } from '../../client/models.ts'
+import type { VoucherStatus } from '../../client/models.ts'
 import { couponLink, linkReach } from '../browser/share.ts'
 import type { Handed } from '../hand/message.ts'
 import { ReachNotice } from '../hand/reach-notice.tsx'
@@ -34,18 +34,16 @@ type Props = {
   children?: ComponentChildren
 }
 
-type Status = Issuance['status']
-
 /**
  * The statuses of the vouchers that were shown, by their nonces. The one on the screen follows every change, so that
  * a code that was redeemed elsewhere does not look good. `onOver`: called with a nonce that nobody can use any more.
  */
 function useStatuses(nonce: string | null, onOver: (nonce: string) => void) {
-  const [known, setKnown] = useState<ReadonlyMap<string, Status>>(new Map())
+  const [known, setKnown] = useState<ReadonlyMap<string, VoucherStatus>>(new Map())
   // A failure changes nothing: the till asks the service anyway.
   useReload(nonce ?? '', async () => {
     if (nonce === null) return () => undefined
-    const { status } = await request<{ status: Status }>('/api/coupons/preview', {
+    const { status } = await request<{ status: VoucherStatus }>('/api/coupons/preview', {
       body: JSON.stringify({ nonce }),
     })
     return () => {

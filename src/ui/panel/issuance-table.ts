@@ -6,6 +6,7 @@ import type { Cell } from './csv.ts'
 import { issuerText } from './issuer-text.ts'
 import { localTime } from './local-time.ts'
 import { session } from './state.ts'
+import { shownStatus } from './tones.ts'
 
 /** Load every voucher of a coupon as a table for a spreadsheet. */
 export async function fetchIssuanceTable(couponId: string): Promise<Cell[][]> {
@@ -59,7 +60,7 @@ export function issuanceTable(
       const last = lasts.get(first.chain) ?? first
       return [
         ...localTime(first.mintedAt),
-        t(`status.${last.status}`),
+        t(`status.${shownStatus(last)}`),
         first.label ?? null,
         batches.get(first.batch ?? '') ?? null,
         issuerText(first),

@@ -15,7 +15,7 @@ import { issuerText } from './issuer-text.ts'
 import { matchesWords } from './plain-text.ts'
 import { RowsEnd, useRows } from './rows.tsx'
 import { session, voidVoucher } from './state.ts'
-import { toneOf } from './tones.ts'
+import { shownStatus, toneOf } from './tones.ts'
 
 /** Rows of the first view, and of each "more". */
 const shownAtOnce = 25
@@ -105,6 +105,7 @@ export function Issuances({ coupon }: { coupon: Definition }) {
 type RowProps = { issuance: Issuance; named: boolean; onFollow: () => void; onVoid: () => void }
 
 function Row({ issuance, named, onFollow, onVoid }: RowProps) {
+  const status = shownStatus(issuance)
   return (
     <tr>
       <td data-label={t('issued.handle')} class="mono">
@@ -112,7 +113,7 @@ function Row({ issuance, named, onFollow, onVoid }: RowProps) {
       </td>
       {named && <td data-label={t('issued.recipient')}>{issuance.label ?? '–'}</td>}
       <td data-label={t('issued.status')}>
-        <Badge tone={toneOf[issuance.status]}>{t(`status.${issuance.status}`)}</Badge>
+        <Badge tone={toneOf[status]}>{t(`status.${status}`)}</Badge>
       </td>
       <td data-label={t('issued.by')}>{issuerText(issuance)}</td>
       <td data-label={t('issued.at')} class="number">
@@ -131,7 +132,7 @@ function Row({ issuance, named, onFollow, onVoid }: RowProps) {
           >
             {t('issued.follow')}
           </button>
-          {(issuance.status === 'minted' || issuance.status === 'expired') && (
+          {issuance.status === 'minted' && (
             <button
               type="button"
               class="button quiet"

@@ -40,7 +40,10 @@ export async function payRequestOf(identities: Identities, pubkey: string, base:
   return account?.lud16 ? payRequest(identities, account.name, base) : null
 }
 
-/** The LUD-06 object of an account without a wallet: no payment fits its bounds. */
+/**
+ * The LUD-06 object of an account without a wallet. Its bounds are ordinary ones, since LNURL clients refuse others
+ * and never see that it takes vouchers. The callback refuses every payment.
+ */
 function vouchersOnly(address: string) {
   const metadata = [
     ['text/identifier', address],
@@ -48,8 +51,8 @@ function vouchersOnly(address: string) {
   ]
   return {
     tag: 'payRequest',
-    minSendable: 1,
-    maxSendable: 1,
+    minSendable: limits.offeredPaymentMsat.least,
+    maxSendable: limits.offeredPaymentMsat.most,
     metadata: JSON.stringify(metadata),
   }
 }

@@ -1,0 +1,135 @@
+import { join } from 'node:path'
+import { createDefinition, newSigner, openSession } from '../support/client.ts'
+import { startServer } from '../support/server.ts'
+import { benchDefinition, benchEnvironment, benchKeys } from './fixture.ts'
+import { type Kind, kinds } from './kinds.ts'
+import type { LoadResult, Values } from './load.ts'
+import { median } from './machine.ts'
+import type { Plan } from './main.ts'
+import { rowOrNull, startLoader } from './processes.ts'
+import type { Cell, Report } from './report.ts'
+
+const warmSeconds = 0.5
+/** The expected rate of the first run; later runs use measured ones. */
+const perSecondGuess = 1000
+
+type Side = Awaited<ReturnType<typeof open>>
+type Round = { program: LoadResult; peer: LoadResult }
+
+/** A server to compare with: one that runs, or the command that starts it. */
+export type Peer = { url: string } | { command: string[] }
+
+/**
+ * The program and a peer in turns, with the same requests: any server of this HTTP interface, at which every key may
+ * issue coupons. A kind that the peer refuses has no figures. Without the cards, whose taps are written into the file.
+ */
+export async function comparePeer(
+  plan: Plan,
+  peer: Peer,
+): Promise<Pick<Report, 'engine' | 'tables' | 'targets'>> {
+  const sides = {
+    program: await open(plan, 'program', { command: plan.command }),
+    peer: await open(plan, 'peer', peer),
+  }
+  const loader = startLoader()
+  const rows: Cell[][] = []
+  const wanted = kinds.filter(
+    ({ name, card }) =>
+      card !== true && (plan.only.length === 0 || plan.only.some((part) => name.includes(part))),
+  )
+  for (const kind of wanted) {
+    for (const connections of plan.connections) {
+      plan.say(`${kind.name}, ${connections} connection(s) …`)
+      const rounds: Round[] = []
+      const guesses = { program: perSecondGuess, peer: perSecondGuess }
+      const run = async (name: keyof typeof sides) => {
+        const result = await load(plan, loader, { kind, connections }, sides[name], guesses[name])
+        guesses[name] = result.perSecond
+        return result
+      }
+      await rowOrNull(kind.name, plan.say, async () => {
+        while (rounds.length < plan.rounds) {
+          // The order changes, so that neither always comes after the other.
+          const first = rounds.length % 2 === 0 ? await run('peer') : null
+          const program = await run('program')
+          rounds.push({ program, peer: first ?? (await run('peer')) })
+        }
+      })
+      rows.push(rowOf(kind, connections, rounds))
+    }
+  }
+  const { server } = sides.program
+  const engine = /signatures\s+(.+)/.exec(server?.output() ?? '')?.[1] ?? 'unknown'
+  return { engine, tables: [tableOf(rows, sides.peer.url)], targets: [] }
+}
+
+async function open(plan: Plan, name: string, peer: Peer) {
+  const server =
+    'url' in peer
+      ? null
+      : await startServer({
+          dataDir: join(plan.directory, name),
+          env: benchEnvironment,
+          command: peer.command,
+        })
+  const url = server?.url ?? ('url' in peer ? peer.url : '')
+  const token = await openSession(url, newSigner(Uint8Array.fromHex(benchKeys.merchant)))
+  const couponId = await createDefinition(url, token, benchDefinition)
+  return { server, url, pid: server?.pid ?? null, token, couponId }
+}
+
+function load(
+  plan: Plan,
+  loader: ReturnType<typeof startLoader>,
+  { kind, connections }: { kind: Kind; connections: number },
+  { url, pid, token, couponId }: Side,
+  perSecond: number,
+): Promise<LoadResult> {
+  const minted = (count: number): Values => ({ from: 'minted', count, token, couponId })
+  const aim = {
+    token,
+    couponId,
+    open: minted,
+    known: () => minted(500),
+    taps: minted,
+    touches: minted,
+  }
+  const time = { warmSeconds, seconds: plan.seconds, connections }
+  // The interface does not fix which success a mint or a refresh is.
+  const jobOf = (count: number) => ({
+    ...time,
+    url,
+    pid,
+    ...kind.job(aim, count),
+    status: 'success' as const,
+  })
+  return loader.runFull(jobOf, Math.ceil(perSecond * 1.1 * (warmSeconds + plan.seconds)))
+}
+
+function rowOf(kind: Kind, connections: number, rounds: readonly Round[]): Cell[] {
+  const of = (side: keyof Round, name: keyof LoadResult) =>
+    median(rounds.map((round) => round[side][name]))
+  const times = rounds.map(({ program, peer }) => program.perSecond / peer.perSecond)
+  const [least, most] = [Math.min(...times), Math.max(...times)].map((one) => one.toFixed(2))
+  return [
+    kind.name,
+    String(connections),
+    of('program', 'perSecond'),
+    of('program', 'p99Ms'),
+    of('peer', 'perSecond'),
+    of('peer', 'p99Ms'),
+    times.length === 0 ? 'n/a' : `${median(times).toFixed(2)} × (${least}–${most})`,
+  ]
+}
+
+function tableOf(rows: Cell[][], url: string): Report['tables'][0] {
+  return {
+    title: `The program against ${url}`,
+    about: [
+      'in turns; times: median of program / peer, in brackets the least and the most',
+      'any answer from 200 to 299 counts; n/a: the peer has no such route, or answers otherwise',
+    ],
+    columns: ['kind', 'conn.', 'per s', 'p99 ms', 'peer per s', 'peer p99 ms', 'times'],
+    rows,
+  }
+}

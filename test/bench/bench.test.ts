@@ -1,0 +1,74 @@
+/** The bench on its own: a made file that is what it says, a load that runs short, and a peer that is any server. */
+import { afterAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { checkDatabase } from '../../src/db/check.ts'
+import { noPause } from '../../src/db/check-report.ts'
+import { cleanUp, newDirectory } from '../support/server.ts'
+import { get } from './kinds.ts'
+import { openMadeFile } from './made-file.ts'
+import { endProcesses, rowOrNull, startLoader } from './processes.ts'
+
+afterAll(async () => {
+  await endProcesses()
+  await cleanUp()
+})
+
+test('a made file has no problems', async () => {
+  const { directory } = await openMadeFile(newDirectory(), 1000)
+  const report = await checkDatabase(join(directory, 'cuponera.db'), noPause)
+  expect(report.problems).toEqual([])
+  expect(report.rows.vouchers).toBe(1000)
+})
+
+/** A server that answers in chunks, as a peer may. */
+function serveChunks() {
+  return Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          pull(controller) {
+            controller.enqueue(new TextEncoder().encode('{"status":"minted"}'))
+            controller.close()
+          },
+        }),
+        { status: 201 },
+      ),
+  })
+}
+
+test('a load whose values ran out runs again with more of them, and a row that fails is only left out', async () => {
+  const server = serveChunks()
+  const loader = startLoader()
+  const counts: number[] = []
+  const jobOf = (status: number | 'success', warmSeconds: number) => (count: number) => {
+    counts.push(count)
+    return {
+      url: `http://127.0.0.1:${server.port}`,
+      pid: null,
+      request: get('/?nonce=$VALUE'),
+      values: { from: 'random', count } as const,
+      again: warmSeconds === 0,
+      status,
+      connections: 2,
+      warmSeconds,
+      seconds: 1,
+    }
+  }
+  try {
+    // The values end within the warm-up.
+    await expect(loader.runFull(jobOf('success', 3600), 1)).rejects.toThrow('8 values did not last')
+    expect(counts).toEqual([1, 2, 4, 8])
+    const said: string[] = []
+    const row = await rowOrNull(
+      'a row',
+      (line) => said.push(line),
+      () => loader.runFull(jobOf(200, 0), 100),
+    )
+    expect([row, said.length]).toEqual([null, 1])
+    expect((await loader.runFull(jobOf('success', 0), 10)).perSecond).toBeGreaterThan(0)
+  } finally {
+    await server.stop(true)
+  }
+})
