@@ -27,6 +27,8 @@ type Found = Scan & { events: StoredEvent[] }
 
 /** A range of an index, newest first. One value of a filter's lists selects it. */
 type Cursor = {
+  /** True if events of one second come in the order of an answer: the lower id first. */
+  ordersTies: boolean
   /** Up to `most` rows after `last`, or from the start. */
   page(since: number, last: EventRow | null, most: number): Promise<EventRow[]>
   /** Number of rows, counted up to `relayProbeRows`. */
@@ -181,19 +183,23 @@ async function collect<K extends Kept>(
     const fit = pageRowsRead === 0 ? first : (limits.relayPageChars * pageRowsRead) / charsRead
     return Math.ceil(Math.min(Math.max(wanted + 1, first), fit, limits.relayPageRowsMax))
   }
-  /** Take the `wanted` newest matches, and all of the last one's second. False if the range may have more. */
+  /**
+   * Take the `wanted` newest matches, and all of the last one's second unless the index orders it. False if the
+   * range may have more.
+   */
   const take = async (cursor: Cursor, wanted: number, shareMax: number): Promise<boolean> => {
     const ceiling = Math.min(rowsRead + shareMax, rowsMax)
     const charsMax = chars + limits.relayAnswerCharsMax
     let taken = 0
     let end: EventRow | null = null
     for (;;) {
+      if (cursor.ordersTies && taken >= wanted) return false
       const size = pageRows(wanted - taken)
       const rows: EventRow[] = await cursor.page(from, end, size)
       pageRowsRead += rows.length
       for (const { event } of rows) charsRead += event.length
       for (const row of rows) {
-        const shared = row.created_at === end?.created_at
+        const shared = !cursor.ordersTies && row.created_at === end?.created_at
         const full = rowsRead >= ceiling || chars >= charsMax
         if (full || (taken >= wanted && !shared)) return false
         rowsRead += Math.max(1, Math.floor(row.event.length / limits.relayRowChars) - 1)
@@ -249,6 +255,7 @@ function prepareCursors(sql: Sql) {
          (SELECT 1 FROM events WHERE ${key}${range} LIMIT ${parameter(3)}) AS counted`,
     )
     return ({ since, until, now }: Range, ...values: Key): Cursor => ({
+      ordersTies: true,
       page: (from, last, most) => {
         const { created_at: to, tie } = last ?? { created_at: until, tie: beforeAll }
         return rows.all(...values, Math.max(since, from), to, tie, now, most)
@@ -284,6 +291,8 @@ function prepareCursors(sql: Sql) {
     tag({ since, until, now }: Range, letter: string, value: string): Cursor {
       const key = [letter, indexedValue(value)] as const
       return {
+        // Its rows of one second come in the order of their arrival.
+        ordersTies: false,
         page: (from, last, most) => {
           const { created_at: to, tie } = last ?? { created_at: until, tie: 0 }
           return tagRows.all(...key, Math.max(since, from), to, Number(tie), now, most)

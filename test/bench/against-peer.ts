@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { createDefinition, newSigner, openSession } from '../support/client.ts'
 import { startServer } from '../support/server.ts'
 import { benchDefinition, benchEnvironment, benchKeys } from './fixture.ts'
-import { type Kind, kinds } from './kinds.ts'
+import { gatewayKinds, type Kind, kinds } from './kinds.ts'
 import type { LoadResult, Values } from './load.ts'
 import { median } from './machine.ts'
 import type { Plan } from './main.ts'
@@ -13,6 +13,7 @@ const warmSeconds = 0.5
 /** The expected rate of the first run; later runs use measured ones. */
 const perSecondGuess = 1000
 
+type PeerKind = Pick<Kind, 'name' | 'job'>
 type Side = Awaited<ReturnType<typeof open>>
 type Round = { program: LoadResult; peer: LoadResult }
 
@@ -33,9 +34,9 @@ export async function comparePeer(
   }
   const loader = startLoader()
   const rows: Cell[][] = []
-  const wanted = kinds.filter(
-    ({ name, card }) =>
-      card !== true && (plan.only.length === 0 || plan.only.some((part) => name.includes(part))),
+  const withoutCards = kinds.filter(({ card }) => card !== true)
+  const wanted = [...withoutCards, ...gatewayKinds].filter(
+    ({ name }) => plan.only.length === 0 || plan.only.some((part) => name.includes(part)),
   )
   for (const kind of wanted) {
     for (const connections of plan.connections) {
@@ -81,7 +82,7 @@ async function open(plan: Plan, name: string, peer: Peer) {
 function load(
   plan: Plan,
   loader: ReturnType<typeof startLoader>,
-  { kind, connections }: { kind: Kind; connections: number },
+  { kind, connections }: { kind: PeerKind; connections: number },
   { url, pid, token, couponId }: Side,
   perSecond: number,
 ): Promise<LoadResult> {
@@ -106,7 +107,7 @@ function load(
   return loader.runFull(jobOf, Math.ceil(perSecond * 1.1 * (warmSeconds + plan.seconds)))
 }
 
-function rowOf(kind: Kind, connections: number, rounds: readonly Round[]): Cell[] {
+function rowOf(kind: PeerKind, connections: number, rounds: readonly Round[]): Cell[] {
   const of = (side: keyof Round, name: keyof LoadResult) =>
     median(rounds.map((round) => round[side][name]))
   const times = rounds.map(({ program, peer }) => program.perSecond / peer.perSecond)

@@ -1,5 +1,7 @@
+import { newSigner } from '../support/client.ts'
 import { benchKeys } from './fixture.ts'
 import type { LoadJob, Values } from './load.ts'
+import { signNotes } from './notes.ts'
 import { paymentsOf } from './payments.ts'
 
 /** The data of a server that jobs of one kind need. */
@@ -140,10 +142,38 @@ export const kinds: readonly Kind[] = [
   },
 ]
 
+/** Requests to the gateway. They have no ceiling: they are measured against a peer, or another build. */
+export const gatewayKinds: readonly Pick<Kind, 'name' | 'job'>[] = [
+  {
+    name: 'publish',
+    job: (_, count) => ({
+      request: postText('/nostr/publish', noteLength),
+      values: { from: 'notes', count, secret: benchKeys.merchant },
+      again: false,
+      status: 202,
+    }),
+  },
+  {
+    // Notes of one second, as a busy shop has them.
+    name: 'fetch ten',
+    job: () => ({
+      request: post('/nostr/fetch', {
+        authors: [newSigner(Uint8Array.fromHex(benchKeys.holder)).pubkey],
+        kinds: [1],
+        limit: 10,
+      }),
+      values: { from: 'published', count: 500, secret: benchKeys.holder },
+      again: true,
+      status: 200,
+    }),
+  },
+]
+
 /** Nonces are 22 characters: what takes the place of `$VALUE` in a body does not change its length. */
 const nonceLength = 22
 
 /** All are of one length. */
+const noteLength = (signNotes({ count: 1, secret: benchKeys.merchant })[0] as string).length
 const paymentLength = (paymentsOf({ first: 0, count: 1 })[0] as string).length
 
 /** A request whose whole body is a value. */

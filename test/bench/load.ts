@@ -8,6 +8,7 @@ import { createNonce } from '../../src/coupons/nonce.ts'
 import { createProof, newSigner, nostrHeader } from '../support/client.ts'
 import { cpuSeconds } from '../support/process-figures.ts'
 import { type FilePart, noncesOf } from './nonces.ts'
+import { publishNotes, signNotes } from './notes.ts'
 import { paymentsOf } from './payments.ts'
 import { tapsOf } from './taps.ts'
 
@@ -22,6 +23,10 @@ export type Values =
   | { from: 'minted'; count: number; token: string; couponId: string }
   /** Nonces of a made file, all over it. */
   | { from: 'file'; part: FilePart }
+  /** Notes (kind 1) of a key, each signed afresh. */
+  | { from: 'notes'; count: number; secret: string }
+  /** None, but so many notes of a key were published before. */
+  | { from: 'published'; count: number; secret: string }
   /** Requests of a till for taps that the server was given, or for such that nobody looks up. */
   | { from: 'payments'; first: number; count: number }
   /** Taps of cards that the server was given, or that nobody looks up. */
@@ -242,6 +247,11 @@ async function prepare(url: string, values: Values): Promise<string[]> {
       return mintMany(url, values)
     case 'file':
       return noncesOf(values.part)
+    case 'notes':
+      return signNotes(values)
+    case 'published':
+      await publishNotes(url, values)
+      return []
     case 'payments':
       return paymentsOf(values)
     case 'taps':

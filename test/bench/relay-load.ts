@@ -2,10 +2,8 @@
  * The relay's load: one process, raw TCP, every frame and request made and signed before the clock starts.
  * Speaks with the bench over IPC: a `RelayJob` in, a `RelayResult` out.
  */
-import { randomBytes } from 'node:crypto'
-import { newSigner } from '../support/client.ts'
-import { secondsNow } from '../support/clock.ts'
 import { textFrame } from '../support/raw-socket.ts'
+import { signNotes } from './notes.ts'
 
 export type RelayJob =
   /** Events through one connection, at most `window` of them unanswered. */
@@ -42,18 +40,8 @@ function run(job: RelayJob): Promise<RelayResult> {
   }
 }
 
-/** So many notes of one key, as JSON. */
-function notes(secret: string, count: number): string[] {
-  const signer = newSigner(Uint8Array.fromHex(secret))
-  const created_at = secondsNow()
-  return Array.from({ length: count }, () => {
-    const content = randomBytes(60).toString('hex')
-    return JSON.stringify(signer.sign({ kind: 1, created_at, tags: [['t', 'bench']], content }))
-  })
-}
-
 async function ingest({ url, count, window, secret }: Extract<RelayJob, { type: 'ingest' }>) {
-  const frames = notes(secret, count).map((text) => textFrame(`["EVENT",${text}]`))
+  const frames = signNotes({ secret, count }).map((text) => textFrame(`["EVENT",${text}]`))
   const sentAt = new Float64Array(count)
   const latencies: number[] = []
   const done = Promise.withResolvers<void>()
@@ -117,7 +105,7 @@ async function query({ url, filters }: Extract<RelayJob, { type: 'query' }>) {
 async function publish(job: Extract<RelayJob, { type: 'publish' }>) {
   const { url, count, connections, secret } = job
   const { hostname, port, host } = new URL(url)
-  const requests = notes(secret, count).map((text) =>
+  const requests = signNotes({ secret, count }).map((text) =>
     Buffer.from(
       `POST /nostr/publish HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
     ),

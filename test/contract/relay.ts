@@ -407,6 +407,42 @@ export function queries(it: It<RelayTx>): void {
     expect(found.events).toEqual(all.events)
     expect(found.rowsRead).toBeLessThan(4000)
   })
+
+  it('of many events of one second the lowest ids are found, without the others if the index orders them', async (stores) => {
+    const { find } = open(stores)
+    const random = new Random(seed)
+    const tags = [['t', 'second']]
+    const crowd = Array.from({ length: 1000 }, (_, at) =>
+      // The digest of a number: ids do not come in the order of arrival.
+      note({ id: Bun.SHA256.hash(`${at}`, 'hex'), tags, pubkey: random.pick([alice, bob]) }),
+    )
+    await stores.write(async (tx) => {
+      for (const event of crowd) await tx.events.insert(event)
+    })
+    const lowest = (events: NostrEvent[]) =>
+      events
+        .map((event) => event.id)
+        .sort((a, b) => (a < b ? -1 : 1))
+        .slice(0, 10)
+    const ofAlice = crowd.filter(({ pubkey }) => pubkey === alice)
+    const asked: [Record<string, unknown>, NostrEvent[], rows: number][] = [
+      [{}, crowd, 10],
+      [{ kinds: [1] }, crowd, 10],
+      [{ authors: [alice] }, ofAlice, 10],
+      [{ authors: [alice], kinds: [1] }, ofAlice, 10],
+      [{ authors: [alice, bob] }, crowd, 30],
+      [{ authors: [alice, bob], kinds: [1, 2] }, crowd, 40],
+      [{ '#t': ['second'] }, crowd, 1000],
+    ]
+    for (const [filter, events, rows] of asked) {
+      const found = await find(filterOf(filter), now, 10)
+      expect({ filter, ids: found.events.map(({ event }) => event.id) }).toEqual({
+        filter,
+        ids: lowest(events),
+      })
+      expect(found.rowsRead).toBeLessThanOrEqual(rows)
+    }
+  })
 }
 
 // ── The model
