@@ -67,7 +67,7 @@ async function dismiss(config: Config, pubkey: string): Promise<void> {
     if (!(cause instanceof OperatorError)) throw cause
     const minutes = limits.guestSeconds / 60
     console.error(
-      `cuponera: the demo's key was not withdrawn, and may manage for up to ${minutes} minutes: ${cause.message}`,
+      `cuponera: the server of ${config.dataDir} did not withdraw the demo's key, which may manage for up to ${minutes} minutes`,
     )
   }
 }

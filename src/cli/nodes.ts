@@ -19,9 +19,10 @@ export async function nodes(config: Config): Promise<number> {
   for (const line of table([heads, ...report.nodes.map((node) => describe(node, report.here))])) {
     console.log(line)
   }
-  for (const { name, differing } of report.nodes) {
-    if (differing.length > 0)
-      console.log(`settings of ${name} that differ: ${differing.join(', ')}`)
+  for (const node of report.nodes) {
+    // A row of a node that died says nothing about those that run.
+    if (node.differing.length === 0 || isSilent(node)) continue
+    console.log(`settings of ${node.name} that differ: ${node.differing.join(', ')}`)
   }
   const { unfolded } = report
   const more = unfolded >= limits.countedMax ? ' or more' : ''
