@@ -1,30 +1,27 @@
 import type { Random } from '../../fuzz/random.ts'
 import type { Harshness } from './disk.ts'
-import { names } from './life.ts'
 import type { Recorded } from './trace.ts'
 
 /** A moment for a cut. `at`: the number of the recorded events before it. */
 export type Cut = {
   at: number
   harshness: Harshness
-  /** The file of a backup or of a move has just got its name. */
+  /** A file has just got its name. */
   named: boolean
 }
 
 const namesAlone = 'names without content'
 
 /**
- * Cuts in the order of a recording: right behind the name of each backup, and for the rest in its first start, right behind
+ * Cuts in the order of a recording: right behind the new name of each file, and for the rest in its first start, right behind
  * answers, around syncs and names, anywhere.
  */
 export function chooseCuts(events: readonly Recorded[], count: number, random: Random): Cut[] {
   const at = (...kinds: Recorded['kind'][]) =>
     events.flatMap(({ kind }, index) => (kinds.includes(kind) ? [index] : []))
   const [answers, syncs, entries] = [at('left', 'shown'), at('sync'), at('entry', 'rename')]
-  const named = events.flatMap((event, index) => {
-    const last = event.kind === 'rename' && [names.backup, names.move].includes(event.to.name)
-    return last ? [index + 1] : []
-  })
+  // A file that is renamed was made under another name, so that it is whole when it gets this one.
+  const named = at('rename').map((index) => index + 1)
   const moment = () => {
     const roll = random.next()
     if (roll < 0.1) return random.below((answers[0] ?? 0) + 1)
