@@ -1,7 +1,7 @@
 /**
  * `npm run failover -- N`: N rounds on a service of three nodes (`--nodes`) whose PostgreSQL has a synchronous standby. In
- * each one something dies under load: the primary (the standby is promoted), one of the nodes, or the network between
- * them. Every answer that was given must stand, once, at every node. `--kinds primary,node` chooses, `SEED=…` repeats;
+ * each one something dies under load: the primary (the standby is promoted), one of the nodes, the network between
+ * them, or the way to the standby. Every answer that was given must stand, once, at every node. `--kinds primary,node` chooses, `SEED=…` repeats;
  * several campaigns may run side by side. Control: `--async`, where the standby is not waited for, must lose something. `--patroni`: three
  * servers under Patroni and etcd (`apt-get install patroni etcd-server`), whose leader dies with its disk.
  * `--namespace`: as root, the network between service and servers is one of its own, which loses every packet for a while.
@@ -9,6 +9,7 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { limits } from '../../src/base/limits.ts'
 import { counterTables } from '../../src/db/counters.ts'
 import type { Connection } from '../../src/db/postgres/connection.ts'
 import { appendedCounters } from '../../src/db/postgres/counters.ts'
@@ -25,7 +26,7 @@ import { until } from '../support/until.ts'
 import { commonInvariants, type Memory, verifyMemory, Workload } from '../support/workload.ts'
 import { openPatroni } from './patroni/cluster.ts'
 
-export const kinds = ['primary', 'node', 'cut', 'partition'] as const
+export const kinds = ['primary', 'node', 'cut', 'partition', 'standby'] as const
 export type Kind = (typeof kinds)[number]
 
 export type FailoverReport = {
@@ -58,7 +59,7 @@ type Asked = {
 /** Run the rounds. It stops at the first one with problems. */
 export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
   const { count, random, waited } = asked
-  const none = () => ({ primary: 0, node: 0, cut: 0, partition: 0 })
+  const none = () => ({ primary: 0, node: 0, cut: 0, partition: 0, standby: 0 })
   const report: FailoverReport = {
     ...{ rounds: none(), away: none(), took: none(), acknowledged: 0, cutOff: 0, problems: [] },
   }
@@ -74,7 +75,7 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
       const kind = random.pick(asked.kinds)
       const load = new Workload(nodes.running, random.below(2 ** 31), { patient: true, origin })
       await load.prepare()
-      const running = load.run(8)
+      const running = load.run(kind === 'standby' ? 24 : 8)
       await load.reach(40)
       await Bun.sleep(random.below(300))
       report.problems.push(...(await happenings[kind](cluster, random, load)))
@@ -87,7 +88,8 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
       report.rounds[kind]++
       report.acknowledged += memory.acknowledged
       report.cutOff += memory.unheard.length
-      await verify(memory)
+      // Signatures of before such a round are too old after it.
+      await verify(kind === 'standby' ? { ...memory, proofs: [] } : memory)
       report.problems.push(...(await brokenInvariants(cluster)))
       older.push(memory)
       report.took[kind] += (performance.now() - began) / 1000
@@ -105,6 +107,8 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
 type Cluster = {
   hosts: readonly Pick<Host, 'cut' | 'hold' | 'letGo'>[]
   nodes: Nodes
+  /** The way from the primary to its standby. Null where it cannot be cut. */
+  between: Pick<Host, 'hold' | 'letGo'> | null
   /** A connection of the superuser to the database on the server that takes writes. */
   connect(): Promise<Connection>
   /** Kill the primary. A standby takes its place. */
@@ -133,6 +137,7 @@ async function openPair(waited: boolean, count: number): Promise<Cluster> {
   return {
     hosts,
     nodes,
+    between,
     connect: () => administer(primary, name),
     async failOver(stallMs) {
       if (standby === null) throw new Error('there is no standby')
@@ -190,6 +195,7 @@ async function openApart(waited: boolean, count: number): Promise<Cluster> {
   return {
     hosts: [{ hold: network.drop, letGo: network.restore, cut: () => undefined }],
     nodes,
+    between: null,
     connect: () => administer(primary, name),
     async failOver() {
       throw new Error('nobody promotes here')
@@ -212,6 +218,7 @@ async function openUnderPatroni(_: boolean, count: number): Promise<Cluster> {
     return {
       hosts: [],
       nodes,
+      between: null,
       connect: () => patroni.connect('coupons'),
       async failOver() {
         revive = await patroni.killLeader()
@@ -274,6 +281,24 @@ const happenings: Record<Kind, Happening> = {
       host.letGo()
     }
     return after === before ? [] : [`${after - before} answers during a partition`]
+  },
+  async standby({ between, nodes, connect }, random) {
+    if (between === null) throw new Error('the standby cannot be cut off here')
+    between.hold()
+    // Longer than a node waits for an answer.
+    await Bun.sleep(12_000 + random.below(12_000))
+    const connection = await connect()
+    const { rows } = await connection.send(
+      `SELECT count(*) AS sessions FROM pg_stat_activity
+       WHERE wait_event = 'SyncRep' AND usename = 'cuponera'`,
+      [],
+    )
+    connection.destroy()
+    between.letGo()
+    const sessions = Number(rows[0]?.sessions)
+    const most = nodes.running().length * limits.databaseConnections
+    if (sessions > most) return [`${sessions} sessions wait for the standby`]
+    return sessions > 0 ? [] : ['no commit waited for the standby']
   },
 }
 
