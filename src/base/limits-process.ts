@@ -33,6 +33,11 @@ export const processLimits = {
   /** An operation that writes more rows is heavy. At most `heavyQueueMax` heavy ones may wait. */
   lightRowsMax: 20,
   heavyQueueMax: 200,
+  /**
+   * Commits with a savepoint for each operation, after one was refused behind its first write. Its whole commit ran twice.
+   * A client that brings about many of them slows down one commit in a hundred.
+   */
+  carefulCommits: 100,
   /** Size to which the WAL file is cut after a checkpoint. */
   journalBytesMax: 64 * 1024 * 1024,
   /** Operations that wait for a commit. More are answered 503. */

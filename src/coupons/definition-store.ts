@@ -58,9 +58,12 @@ export function createDefinitionStore(sql: Sql) {
   const source = 'FROM definitions d JOIN revisions r ON r.id = d.revision_id'
   const columns = `${uncounted}, ${issued} AS issued, ${claimed} AS claimed, ${voided} AS voided ${source}`
   const find = sql.query<DefinitionRow, [string]>(`SELECT ${columns} WHERE d.uuid = ?`)
-  const findUncounted = sql.query<UncountedRow, [string]>(
+  const findUncounted = sql.kept<UncountedRow, [string]>(
     `SELECT ${uncounted} ${source} WHERE d.uuid = ?`,
+    ['definitions', 'revisions'],
   )
+  /** Rows of `findUncounted` that were read, because one row may be read many times. */
+  const known = new WeakMap<UncountedRow, UncountedDefinition>()
   const list = sql.query<DefinitionRow, [Uint8Array]>(
     `SELECT ${columns} WHERE d.owner = ? ORDER BY d.id DESC`,
   )
@@ -151,7 +154,13 @@ export function createDefinitionStore(sql: Sql) {
 
     async findUncounted(id: string): Promise<UncountedDefinition | null> {
       const row = await findUncounted.get(id)
-      return row && toUncounted(row)
+      if (!row) return null
+      let definition = known.get(row)
+      if (!definition) {
+        definition = toUncounted(row)
+        known.set(row, definition)
+      }
+      return definition
     },
 
     /** All definitions of an owner, newest first, archived ones included. */

@@ -1,5 +1,12 @@
 import { constants, type SQLQueryBindings, Database as Sqlite, type Statement } from 'bun:sqlite'
-import { columnCounters } from './counters.ts'
+import type { Batch } from './batch.ts'
+import {
+  type CounterTable,
+  columnCounters,
+  counterTables,
+  countOf,
+  type Summable,
+} from './counters.ts'
 import type { Sql, SqlQuery, SqlValue } from './sql.ts'
 
 /**
@@ -30,13 +37,26 @@ export function setUp(connection: Sqlite, pragmas: readonly string[]): void {
 /**
  * The statement port on a connection. SQLite is synchronous, so each statement has run when its call returns. Statements
  * are prepared at once, so that one that does not fit the schema ends the start; with `later`, at their first use.
+ * The writing connection of the engine has a batch.
  */
-export function createSql(connection: Sqlite, prepared: 'at once' | 'later' = 'at once'): Sql {
+export function createSql(
+  connection: Sqlite,
+  prepared: 'at once' | 'later' = 'at once',
+  batch: Batch | null = null,
+): Sql {
+  const made = <Q extends Query<unknown, never>>(query: Q): Q => {
+    if (prepared === 'at once') query.prepare()
+    return query
+  }
   return {
     query<Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params> {
-      const query = new Query<Row, Params>(() => connection.query<Row, SqlValue[]>(text))
-      if (prepared === 'at once') query.prepare()
-      return query
+      const make = () => connection.query<Row, SqlValue[]>(text)
+      return made(batch ? new BatchedQuery<Row, Params>(make, text, batch) : new Query(make))
+    },
+    kept<Row, Params extends SqlValue[]>(text: string, tables: readonly string[]) {
+      const make = () => connection.query<Row, SqlValue[]>(text)
+      batch?.keeps(tables)
+      return made(batch ? new KeptQuery<Row, Params>(make, batch) : new Query(make))
     },
     integersIn: (parameter) => `(SELECT value FROM json_each(${parameter}))`,
     longTexts: {
@@ -75,6 +95,87 @@ class Query<Row, Params extends SqlValue[]> implements SqlQuery<Row, Params> {
   run(...params: Params): void {
     this.prepare().run(...params)
   }
+}
+
+/** A statement of the writing connection. It sees every change of a counter, and says what it writes. */
+class BatchedQuery<Row, Params extends SqlValue[]> extends Query<Row, Params> {
+  readonly #batch: Batch
+  /** The change of a counter that it makes. */
+  readonly #count: Summable | undefined
+  /** Counters that the statement may read. */
+  readonly #reads: readonly CounterTable[]
+  /** Tables that it writes to. */
+  readonly #writes: readonly string[]
+
+  constructor(make: () => Statement<Row, SqlValue[]>, text: string, batch: Batch) {
+    super(make)
+    this.#batch = batch
+    this.#count = countOf(text)
+    this.#reads = countersIn(text)
+    this.#writes = tablesWritten(text)
+  }
+
+  #ready(): Statement<Row, SqlValue[]> {
+    if (this.#reads.length > 0) this.#batch.write(this.#reads)
+    return this.prepare()
+  }
+
+  #ran(changes: number): number {
+    if (changes > 0) this.#batch.wrote(this.#writes)
+    return changes
+  }
+
+  override async get(...params: Params): Promise<Row | null> {
+    const row = this.#ready().get(...params)
+    this.#ran(this.#writes.length)
+    return row
+  }
+
+  override async all(...params: Params): Promise<Row[]> {
+    const rows = this.#ready().all(...params)
+    this.#ran(this.#writes.length)
+    return rows
+  }
+
+  override async changes(...params: Params): Promise<number> {
+    return this.#ran(this.#ready().run(...params).changes)
+  }
+
+  override run(...params: Params): void {
+    if (this.#count) this.#batch.putOff(this.#count, params)
+    else this.#ran(this.#ready().run(...params).changes)
+  }
+}
+
+/** A read whose row is found once in a commit. It reads no counter. */
+class KeptQuery<Row, Params extends SqlValue[]> extends Query<Row, Params> {
+  readonly #batch: Batch
+
+  constructor(make: () => Statement<Row, SqlValue[]>, batch: Batch) {
+    super(make)
+    this.#batch = batch
+  }
+
+  override async get(...params: Params): Promise<Row | null> {
+    return this.#batch.keep(this, params, () => this.prepare().get(...params))
+  }
+}
+
+/** Tables of counters whose numbers a statement may read. One that names all columns, or deletes, may read any. */
+function countersIn(text: string): CounterTable[] {
+  const names = Object.keys(counterTables) as CounterTable[]
+  return names.filter((table) => {
+    const numbers = counterTables[table].numbers.join('|')
+    return (
+      new RegExp(`\\b${table}\\b`).test(text) &&
+      new RegExp(`\\b(${numbers})\\b|\\*|\\bDELETE\\b`).test(text)
+    )
+  })
+}
+
+function tablesWritten(text: string): string[] {
+  const found = text.matchAll(/\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)/g)
+  return [...found].flatMap(([, table]) => table ?? [])
 }
 
 /** Wrap each parameter of a statement in `likely()`. Strings and comments stay. */

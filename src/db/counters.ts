@@ -49,23 +49,69 @@ export function partsOf({ keys, by }: Count): Count {
   return { keys, by }
 }
 
+/** A change that can be summed up with others of its row. */
+export type Summable = {
+  table: CounterTable
+  /** A statement that adds to all numbers. Its parameters are those of the keys, then the numbers. */
+  text: string
+  /** The parameters of the keys, by their place in the first statement. */
+  keysAt: number[]
+  /** The growth of each number: always the same, or a parameter. */
+  by: { index: number; by: number | null; at: number }[]
+}
+
+/** The changes that were prepared, by their texts. As many as the stores have. */
+const summable = new Map<string, Summable>()
+
+/** The change that a statement of `columnCounters` makes. Undefined for other statements. */
+export function countOf(text: string): Summable | undefined {
+  return summable.get(text)
+}
+
+/** Remember how changes of a statement are summed up, if a parameter of its keys is in none of its numbers. */
+function remember(text: string, table: CounterTable, { keys, by }: Count, write: Write): string {
+  const keysAt = [...new Set(Object.values(keys).flatMap(placesIn))]
+  const grown = Object.entries(by).map(([name, amount]) => ({
+    index: (counterTables[table].numbers as readonly string[]).indexOf(name),
+    by: /^-?\d+$/.test(amount) ? Number(amount) : null,
+    at: /^\?\d+$/.test(amount) ? (placesIn(amount)[0] ?? -1) : -1,
+  }))
+  if (grown.some((one) => one.by === null && (one.at < 0 || keysAt.includes(one.at)))) return text
+  const renamed = Object.entries(keys).map(([name, key]) => {
+    return [name, key.replace(/\?(\d+)/g, (_, at) => `?${keysAt.indexOf(at - 1) + 1}`)]
+  })
+  const all = counterTables[table].numbers.map((name, at) => [name, `?${keysAt.length + at + 1}`])
+  const whole = { keys: Object.fromEntries(renamed), by: Object.fromEntries(all) }
+  summable.set(text, { table, text: write(table, whole), keysAt, by: grown })
+  return text
+}
+
+function placesIn(text: string): number[] {
+  return [...text.matchAll(/\?(\d+)/g)].map(([, at]) => Number(at) - 1)
+}
+
+/** The text of a change of a table. */
+type Write = (table: CounterTable, count: Count) => string
+
+const insertOrAdd: Write = (table, { keys, by }) => {
+  const { numbers } = counterTables[table]
+  const columns = [...Object.keys(keys), ...numbers].join(', ')
+  const values = [...Object.values(keys), ...numbers.map((name) => by[name] ?? '0')].join(', ')
+  const changes = Object.keys(by).map((name) => `${name} = ${table}.${name} + excluded.${name}`)
+  return `INSERT INTO ${table} (${columns}) VALUES (${values})
+    ON CONFLICT (${Object.keys(keys).join(', ')}) DO UPDATE SET ${changes.join(', ')}`
+}
+
+const update: Write = (table, { keys, by }) => {
+  const changes = Object.entries(by).map(([name, text]) => `${name} = ${name} + ${text}`)
+  const where = Object.entries(keys).map(([name, text]) => `${name} = ${text}`)
+  return `UPDATE ${table} SET ${changes.join(', ')} WHERE ${where.join(' AND ')}`
+}
+
 /** Counters as the columns of their rows. */
 export const columnCounters: Counters = {
-  add(table, count) {
-    const { keys, by } = partsOf(count)
-    const { numbers } = counterTables[table]
-    const columns = [...Object.keys(keys), ...numbers].join(', ')
-    const values = [...Object.values(keys), ...numbers.map((name) => by[name] ?? '0')].join(', ')
-    const changes = Object.keys(by).map((name) => `${name} = ${table}.${name} + excluded.${name}`)
-    return `INSERT INTO ${table} (${columns}) VALUES (${values})
-      ON CONFLICT (${Object.keys(keys).join(', ')}) DO UPDATE SET ${changes.join(', ')}`
-  },
-  addToExisting(table, count) {
-    const { keys, by } = partsOf(count)
-    const changes = Object.entries(by).map(([name, text]) => `${name} = ${name} + ${text}`)
-    const where = Object.entries(keys).map(([name, text]) => `${name} = ${text}`)
-    return `UPDATE ${table} SET ${changes.join(', ')} WHERE ${where.join(' AND ')}`
-  },
+  add: (table, count) => remember(insertOrAdd(table, partsOf(count)), table, count, insertOrAdd),
+  addToExisting: (table, count) => remember(update(table, partsOf(count)), table, count, update),
   drop: (table) => `DELETE FROM ${table} WHERE ${counterTables[table].keys[0]} = ?`,
   rows: (table) => table,
   number: (_, name, alias) => `${alias}.${name}`,

@@ -11,6 +11,14 @@ import type { Counters } from './counters.ts'
 export type Sql = {
   /** Prepare a statement, once. */
   query<Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params>
+  /**
+   * A read for `get` that an engine may do once for all operations of a commit, until one of them writes to one of the tables
+   * of the statement. The statement reads no counter, and nobody changes its row.
+   */
+  kept<Row, Params extends SqlValue[]>(
+    text: string,
+    tables: readonly string[],
+  ): SqlQuery<Row, Params>
   /** The text after `IN` for a JSON array of integers, bound to `parameter`. */
   integersIn(parameter: string): string
   /** Columns of an index with texts of any length, which `long` of their schema names. */

@@ -1,12 +1,13 @@
-import { SQLiteError, Database as Sqlite, type Statement } from 'bun:sqlite'
+import { Database as Sqlite, type Statement } from 'bun:sqlite'
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { Connection, createSql, setUp } from './connection.ts'
-import type { AfterCommit, First, Lease, Locking, OpenDatabase, Plan } from './database.ts'
+import type { AfterCommit, Lease, Locking, OpenDatabase, Plan } from './database.ts'
 import { migrate, type Schema } from './migrations.ts'
 import { Listeners, type NewsListener, type Topic } from './news.ts'
 import type { Sql } from './sql.ts'
+import { createWriter, isSqliteFailure, type Job, runJobs, type Writer } from './writer.ts'
 
 /** Events of the engine for the metrics. */
 type EngineEvents = {
@@ -28,29 +29,6 @@ export type SqliteOptions<Tx> = {
 /** The oldest SQLite without known WAL corruption bugs that concern us. */
 const sqliteVersionMin = [3, 51, 3] as const
 
-type Job<Tx> = {
-  operation: (tx: Tx & AfterCommit & Locking) => Promise<unknown>
-  first: First<Tx> | undefined
-  resolve: (value: never) => void
-  reject: (cause: unknown) => void
-  outcome?: { value: unknown } | { refused: unknown }
-  effects: (() => void)[]
-}
-
-/** The writing connection. Every operation runs in a savepoint of its own. */
-type Writer<Tx> = {
-  connection: Sqlite
-  tx: Tx & AfterCommit & Locking
-  /** The effects of the running operation. */
-  effects: (() => void)[]
-  begin: Statement
-  commit: Statement
-  /** Set, release and roll back to the savepoint of an operation. */
-  set: Statement
-  release: Statement
-  undo: Statement
-}
-
 const nothing = Promise.resolve()
 
 /** An operation awaited something else than its transaction. The whole batch was undone. */
@@ -58,7 +36,7 @@ class StalledOperation extends Error {}
 
 /**
  * The embedded engine: one writer with group commit, one connection for reads.
- * Operations that arrive while a commit runs share the next one; each runs in its own savepoint.
+ * Operations that arrive while a commit runs share the next one. A refusal undoes its own writes only (`writer.ts`).
  */
 export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   readonly #options: SqliteOptions<Tx>
@@ -264,14 +242,11 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     const started = performance.now()
     this.#writer ??= this.#reopen()
     const writer = this.#writer
-    const { connection } = writer
-    writer.begin.run()
-    for (const job of batch) {
-      await runJob(writer, job)
+    await runJobs(writer, batch, () => {
       if (watch.stalled) throw new StalledOperation()
-    }
+    })
     if (now >= this.#newestStored + limits.clockBackSeconds) {
-      connection.run('UPDATE state SET newest_write = ? WHERE id = 1', [now])
+      writer.connection.run('UPDATE state SET newest_write = ? WHERE id = 1', [now])
       this.#newestStored = now
     }
     writer.commit.run()
@@ -295,60 +270,6 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     const { path, stores } = this.#options
     return createWriter(this.#connect(path), stores, this.#listeners)
   }
-}
-
-function createWriter<Tx>(
-  connection: Sqlite,
-  stores: (sql: Sql) => Tx,
-  listeners: Listeners,
-): Writer<Tx> {
-  const writer = {
-    connection,
-    tx: {
-      ...stores(createSql(connection)),
-      afterCommit: (effect: () => void) => void writer.effects.push(effect),
-      tell: <Body>(topic: Topic<Body>, body: Body) =>
-        void writer.effects.push(() => listeners.tell(topic, body)),
-      lock: () => nothing,
-    },
-    effects: [] as (() => void)[],
-    begin: connection.query('BEGIN IMMEDIATE'),
-    commit: connection.query('COMMIT'),
-    set: connection.query('SAVEPOINT operation'),
-    release: connection.query('RELEASE operation'),
-    undo: connection.query('ROLLBACK TO operation'),
-  }
-  return writer
-}
-
-async function runJob<Tx>(writer: Writer<Tx>, job: Job<Tx>): Promise<void> {
-  const { tx, set, release, undo } = writer
-  writer.effects = job.effects
-  try {
-    if (job.first) await job.first(tx)
-  } catch (refused) {
-    if (!(refused instanceof Refusal)) throw refused
-    job.outcome = { refused }
-    return
-  }
-  const kept = job.effects.length
-  set.run()
-  try {
-    job.outcome = { value: await job.operation(tx) }
-    release.run()
-  } catch (refused) {
-    // A failure of the file concerns the whole batch.
-    if (isSqliteFailure(refused)) throw refused
-    undo.run()
-    release.run()
-    job.effects.length = kept
-    job.outcome = { refused }
-  }
-}
-
-/** True for a failure of the file or the disk, false for a violated constraint. */
-function isSqliteFailure(cause: unknown): boolean {
-  return cause instanceof SQLiteError && !cause.code?.startsWith('SQLITE_CONSTRAINT')
 }
 
 function settle<Tx>(job: Job<Tx>): void {

@@ -2,6 +2,8 @@
 import { type PlantedFault, planted } from './fault.ts'
 
 const sqlite = 'src/db/sqlite.ts'
+const writer = 'src/db/writer.ts'
+const contract = 'test/contract/stores.test.ts'
 const engineSuite = 'test/unit/sqlite-engine.test.ts'
 const durable = 'src/base/durable.ts'
 const powerCut = 'test/fault/power-cut.test.ts -t every answer'
@@ -61,40 +63,59 @@ export const engineFaults: PlantedFault[] = [
     'an answer leaves before its commit',
     ['test/fault/trace-sync.test.ts', engineSuite],
     sqlite,
-    '      await runJob(writer, job)\n',
-    '      await runJob(writer, job)\n      settle(job)\n',
+    '    writer.commit.run()\n',
+    '    for (const job of batch) settle(job)\n    await null\n    writer.commit.run()\n',
   ),
   planted(
     'the writes of a refused operation stay',
     'test/contract/stores.test.ts',
-    sqlite,
+    writer,
+    '        if (batch.writes !== before) return false\n',
+    '',
+  ),
+  planted(
+    'a savepoint of a refused operation is not undone',
+    'test/contract/stores.test.ts',
+    writer,
     '    undo.run()\n',
+    '',
+  ),
+  planted(
+    'counts of a refused operation stay',
+    contract,
+    writer,
+    '    release.run()\n    batch.clear()\n',
+    '    release.run()\n',
+  ),
+  planted(
+    'a statement does not see the counts of its commit',
+    contract,
+    'src/db/connection.ts',
+    'if (this.#reads.length > 0) this.#batch.write(this.#reads)',
+    '',
+  ),
+  planted(
+    'a definition that was edited is minted as it was before in that commit',
+    contract,
+    'src/db/batch.ts',
+    'if (tables.some((table) => this.#keptTables.has(table))) this.#kept.clear()',
     '',
   ),
   planted(
     'the effects of a refused operation take place',
     engineSuite,
-    sqlite,
-    '    job.effects.length = kept\n',
+    writer,
+    '        job.effects.length = kept\n',
     '',
   ),
   {
     name: 'a refusal undoes the replay guard, too',
     edits: [
       {
-        file: sqlite,
-        find: '  writer.effects = job.effects\n  try {\n',
-        replace: '  writer.effects = job.effects\n  set.run()\n  try {\n',
-      },
-      {
-        file: sqlite,
-        find: '    job.outcome = { refused }\n    return\n',
-        replace: '    job.outcome = { refused }\n    release.run()\n    return\n',
-      },
-      {
-        file: sqlite,
-        find: '  const kept = job.effects.length\n  set.run()\n',
-        replace: '  const kept = job.effects.length\n',
+        file: writer,
+        find: '  if (!(await runFirst(writer, job))) return batch.write()\n  batch.write()\n  const kept = job.effects.length\n  set.run()\n',
+        replace:
+          '  set.run()\n  if (!(await runFirst(writer, job))) return void release.run()\n  batch.write()\n  const kept = job.effects.length\n',
       },
     ],
     suites: [engineSuite],

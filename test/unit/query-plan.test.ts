@@ -97,12 +97,13 @@ test('a picture is looked for in the definitions of its owner, however many othe
 test('every statement is in the common part of SQLite and PostgreSQL', () => {
   const texts: string[] = []
   const nothing = async () => null
+  const query = (text: string) => {
+    texts.push(text)
+    const changes = async () => 0
+    return { get: nothing, all: async () => [], changes, run: () => undefined }
+  }
   const recording: Sql = {
-    query(text) {
-      texts.push(text)
-      const changes = async () => 0
-      return { get: nothing, all: async () => [], changes, run: () => undefined }
-    },
+    ...{ query, kept: query },
     integersIn: (parameter) => `(${parameter})`,
     longTexts: { indexed: (column) => column, is: (...both) => both.join(' = ') },
     counters: columnCounters,

@@ -15,24 +15,27 @@ export type Transaction = {
 
 /** The statement port on a transaction. */
 export function createSql(transaction: Transaction): Sql {
+  const query = <Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params> => {
+    const translated = translateStatement(text)
+    return {
+      async get(...params) {
+        return ((await transaction.send(translated, params)).rows[0] ?? null) as Row | null
+      },
+      async all(...params) {
+        return (await transaction.send(translated, params)).rows as Row[]
+      },
+      async changes(...params) {
+        return (await transaction.send(translated, params)).count
+      },
+      run(...params) {
+        transaction.post(translated, params)
+      },
+    }
+  }
   return {
-    query: <Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params> => {
-      const translated = translateStatement(text)
-      return {
-        async get(...params) {
-          return ((await transaction.send(translated, params)).rows[0] ?? null) as Row | null
-        },
-        async all(...params) {
-          return (await transaction.send(translated, params)).rows as Row[]
-        },
-        async changes(...params) {
-          return (await transaction.send(translated, params)).count
-        },
-        run(...params) {
-          transaction.post(translated, params)
-        },
-      }
-    },
+    query,
+    // Each operation has a transaction of its own.
+    kept: query,
     integersIn: (parameter) =>
       `(SELECT CAST(value AS BIGINT) FROM json_array_elements_text(${parameter}) AS value)`,
     longTexts: {

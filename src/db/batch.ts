@@ -1,0 +1,95 @@
+import { type CounterTable, counterTables, type Summable } from './counters.ts'
+import type { SqlValue } from './sql.ts'
+
+/** A change of one row that waits: the keys of the row, and the sum of each number. */
+type Waiting = { keys: SqlValue[]; numbers: number[] }
+
+/** Runs a statement on the writing connection. */
+type Run = (text: string, params: SqlValue[]) => void
+
+/**
+ * Work that the operations of one commit share. Their changes of a counter become one write, before the next statement
+ * that reads the counter, and at the latest before the commit. Rows that are kept are read once, until a statement
+ * writes to their tables.
+ */
+export class Batch {
+  /** Grows with each statement that changed a row, and with each change that waits. */
+  writes = 0
+  /** Changes that wait, by their statement and the keys of their row. */
+  readonly #waiting = new Map<Summable, Map<string, Waiting>>()
+  readonly #kept = new Map<object, Map<string, unknown>>()
+  readonly #keptTables = new Set<string>()
+  readonly #run: Run
+
+  constructor(run: Run) {
+    this.#run = run
+  }
+
+  /** Forget everything, because a commit begins or is undone. */
+  clear(): void {
+    this.#waiting.clear()
+    this.#kept.clear()
+    this.writes = 0
+  }
+
+  /** Let a change of a counter wait. `params` are those of the statement that makes it. */
+  putOff(count: Summable, params: readonly SqlValue[]): void {
+    this.writes++
+    let rows = this.#waiting.get(count)
+    if (!rows) {
+      rows = new Map()
+      this.#waiting.set(count, rows)
+    }
+    const keys = count.keysAt.map((at) => params[at] ?? null)
+    const name = nameOf(keys)
+    let row = rows.get(name)
+    if (!row) {
+      row = { keys, numbers: counterTables[count.table].numbers.map(() => 0) }
+      rows.set(name, row)
+    }
+    for (const { index, by, at } of count.by) {
+      row.numbers[index] = (row.numbers[index] ?? 0) + (by ?? Number(params[at]))
+    }
+  }
+
+  /** Write the changes that wait, or those of some tables. */
+  write(tables?: readonly CounterTable[]): void {
+    for (const [count, rows] of this.#waiting) {
+      if (tables && !tables.includes(count.table)) continue
+      this.#waiting.delete(count)
+      for (const { keys, numbers } of rows.values()) this.#run(count.text, [...keys, ...numbers])
+    }
+  }
+
+  /** The row that a query read before in this commit, else what `read` finds now. */
+  keep<Row>(query: object, params: SqlValue[], read: () => Row | null): Row | null {
+    let rows = this.#kept.get(query)
+    if (!rows) {
+      rows = new Map()
+      this.#kept.set(query, rows)
+    }
+    const name = nameOf(params)
+    const known = rows.get(name)
+    if (known !== undefined) return known as Row
+    const row = read()
+    if (row !== null) rows.set(name, row)
+    return row
+  }
+
+  /** Declare the tables of rows that are kept. */
+  keeps(tables: readonly string[]): void {
+    for (const table of tables) this.#keptTables.add(table)
+  }
+
+  /** A statement changed rows of these tables. */
+  wrote(tables: readonly string[]): void {
+    this.writes++
+    if (tables.some((table) => this.#keptTables.has(table))) this.#kept.clear()
+  }
+}
+
+function nameOf(values: readonly SqlValue[]): string {
+  let name = ''
+  for (const value of values) name += `${value instanceof Uint8Array ? value.toHex() : value}\n`
+  return name
+}

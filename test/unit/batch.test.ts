@@ -1,0 +1,168 @@
+/** Operations of one commit write each counter once, and read a definition once. */
+import type { Database as Sqlite } from 'bun:sqlite'
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { createStores, type Stores } from '../../src/app/stores.ts'
+import { limits } from '../../src/base/limits.ts'
+import { Refusal } from '../../src/base/refusal.ts'
+import type { AfterCommit } from '../../src/db/database.ts'
+import { couponSchema } from '../../src/db/migrations.ts'
+import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
+import { at, key, terms, uuid } from '../contract/fixtures.ts'
+import { cleanUp, newDirectory } from '../support/server.ts'
+
+type Tx = Stores & AfterCommit
+const closers: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+})
+afterAll(cleanUp)
+
+/** An engine with a definition, and the statements that ran on its writing connection since then. */
+async function open() {
+  const ran: string[] = []
+  const connect = (path: string) => watched(openConnection(path), (text) => ran.push(text))
+  const engine = new SqliteEngine({
+    ...{ path: join(newDirectory(), 'coupons.db'), schema: couponSchema, connect },
+    ...{ now: () => at, stores: createStores },
+  })
+  closers.push(() => engine.close())
+  const transact = <T>(operation: (tx: Tx) => Promise<T>) =>
+    engine.transact({ roots: 'none' }, operation)
+  await transact((tx) => tx.definitions.insert(uuid(1), key(1), { ...terms, maxUses: null }, at))
+  ran.length = 0
+  const times = (part: string) => ran.filter((text) => text.includes(part)).length
+  return { engine, transact, times, ran }
+}
+
+function watched(connection: Sqlite, tell: (text: string) => void): Sqlite {
+  const query = connection.query.bind(connection)
+  connection.query = ((text: string) => {
+    const statement = query(text)
+    for (const name of ['run', 'get', 'all'] as const) {
+      const call = statement[name].bind(statement) as (...params: unknown[]) => unknown
+      statement[name] = ((...params: unknown[]) => {
+        tell(text)
+        return call(...params)
+      }) as never
+    }
+    return statement
+  }) as typeof connection.query
+  return connection
+}
+
+let made = 0
+
+/** Mint a voucher of the definition. Returns the name on it. */
+async function mint(tx: Tx): Promise<string> {
+  const definition = await tx.definitions.findUncounted(uuid(1))
+  if (!definition || !(await tx.definitions.take(definition, 1, at))) throw new Error('not taken')
+  const handle = new Uint8Array(16)
+  new DataView(handle.buffer).setUint32(0, ++made)
+  const { rowId: definitionRowId, revisionId } = definition
+  await tx.vouchers.issue(handle, { definitionRowId, revisionId, mintedBy: key(1), now: at })
+  return definition.name
+}
+
+const counted = async (tx: Stores) => {
+  const { issued, open } = (await tx.definitions.find(uuid(1))) ?? { issued: -1, open: -1 }
+  return { issued, open, total: (await tx.vouchers.totals()).issued }
+}
+
+test('mints of one commit read their definition once, and write each counter once', async () => {
+  const { engine, transact, times } = await open()
+  await Promise.all(Array.from({ length: 20 }, () => transact(mint)))
+  expect([times('INSERT INTO vouchers'), times('WHERE d.uuid = ?')]).toEqual([20, 1])
+  for (const table of ['UPDATE definitions', 'UPDATE totals', 'INSERT INTO hourly']) {
+    expect([table, times(table)]).toEqual([table, 1])
+  }
+  expect(await engine.snapshot(counted)).toEqual({ issued: 20, open: 20, total: 20 })
+})
+
+test('an operation sees what others of its commit have counted', async () => {
+  const { transact, times } = await open()
+  const seen = await Promise.all([
+    transact(counted),
+    transact(mint).then(() => null),
+    transact(async (tx) => [await mint(tx), await mint(tx)]).then(() => null),
+    transact(counted),
+    transact(mint).then(() => null),
+    transact(counted),
+  ])
+  expect(times('BEGIN IMMEDIATE')).toBe(1)
+  expect(seen.filter((one) => one !== null)).toEqual([
+    { issued: 0, open: 0, total: 0 },
+    { issued: 3, open: 3, total: 3 },
+    { issued: 4, open: 4, total: 4 },
+  ])
+})
+
+test('an edit and the kill switch in the same commit count for the mints behind them', async () => {
+  const { engine, transact, times } = await open()
+  const edit = async (tx: Tx) => {
+    const definition = await tx.definitions.find(uuid(1))
+    if (definition) await tx.definitions.update({ ...definition, name: 'Té' }, true)
+  }
+  const kill = async (tx: Tx) => {
+    const definition = await tx.definitions.find(uuid(1))
+    if (definition) await tx.vouchers.kill(definition.rowId, definition.open, at)
+  }
+  const names = await Promise.all([
+    transact(mint),
+    transact(edit).then(() => null),
+    transact(mint),
+    transact(kill).then(() => null),
+    transact(mint),
+  ])
+  expect(times('BEGIN IMMEDIATE')).toBe(1)
+  expect(names).toEqual(['Café', null, 'Té', null, 'Té'])
+  expect(await engine.snapshot(counted)).toEqual({ issued: 3, open: 1, total: 3 })
+})
+
+test('a refusal takes its counts back, also in commits with savepoints, which end', async () => {
+  const { engine, transact, times } = await open()
+  const refusal = new Refusal('coupon-exhausted')
+  const refuse = () =>
+    transact(async (tx) => {
+      await mint(tx)
+      throw refusal
+    }).catch((cause: unknown) => cause)
+  const tell: string[] = []
+  const told = (name: string) =>
+    transact(async (tx) => {
+      tx.afterCommit(() => tell.push(name))
+      await mint(tx)
+    })
+  // The first commit runs again with savepoints, the second one has them from the start.
+  expect(await Promise.all([told('a'), refuse(), told('b')])).toEqual([
+    undefined,
+    refusal,
+    undefined,
+  ])
+  expect(await engine.snapshot(counted)).toEqual({ issued: 2, open: 2, total: 2 })
+  expect([times('BEGIN IMMEDIATE'), times('SAVEPOINT')]).toEqual([2, 3])
+  expect(await Promise.all([told('c'), refuse(), told('d')])).toEqual([
+    undefined,
+    refusal,
+    undefined,
+  ])
+  expect(await engine.snapshot(counted)).toEqual({ issued: 4, open: 4, total: 4 })
+  expect(times('BEGIN IMMEDIATE')).toBe(3)
+  expect(tell).toEqual(['a', 'b', 'c', 'd'])
+
+  for (let commit = 2; commit < limits.carefulCommits; commit++) await transact(mint)
+  const before = times('SAVEPOINT')
+  await transact(mint)
+  expect(times('SAVEPOINT')).toBe(before)
+})
+
+test('a refusal before the first write undoes nothing and needs no savepoint', async () => {
+  const { engine, transact, times } = await open()
+  const refused = transact(async (tx) => {
+    await tx.definitions.findUncounted(uuid(1))
+    throw new Refusal('coupon-exhausted')
+  }).catch(() => 'refused')
+  expect(await Promise.all([transact(mint), refused])).toEqual(['Café', 'refused'])
+  expect([times('BEGIN IMMEDIATE'), times('SAVEPOINT'), times('ROLLBACK')]).toEqual([1, 0, 0])
+  expect(await engine.snapshot(counted)).toEqual({ issued: 1, open: 1, total: 1 })
+})
