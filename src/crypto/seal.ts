@@ -1,11 +1,4 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  hkdfSync,
-  randomBytes,
-  timingSafeEqual,
-} from 'node:crypto'
+import { createCipheriv, createDecipheriv, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 const ivBytes = 12
 const tagBytes = 16
@@ -16,9 +9,11 @@ const tagBytes = 16
  */
 export function seal(storeKey: Uint8Array, binding: Binding, text: string): Uint8Array {
   // Each binding has its own key, so a random IV of 96 bits cannot repeat under one key.
-  const iv = randomBytes(ivBytes)
+  const iv = crypto.getRandomValues(new Uint8Array(ivBytes))
   const cipher = createCipheriv('aes-256-gcm', deriveKey(storeKey, binding), iv)
-  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  const body = cipher.update(text, 'utf8')
+  // GCM is a stream, so that nothing is left for the end.
+  cipher.final()
   return Buffer.concat([iv, cipher.getAuthTag(), body])
 }
 
@@ -43,12 +38,12 @@ export type Binding = {
 
 /** HMAC-SHA256 under the store key, 32 bytes. Parts have a length prefix, so that no two bindings give one input. */
 export function mac(storeKey: Uint8Array, binding: Binding): Uint8Array {
-  const hmac = createHmac('sha256', storeKey)
+  const hmac = new Bun.CryptoHasher('sha256', storeKey)
+  const length = new Uint8Array(4)
+  const number = new DataView(length.buffer)
   for (const part of [binding.purpose, binding.secret, binding.key]) {
-    const bytes = Buffer.from(part, 'utf8')
-    const length = Buffer.alloc(4)
-    length.writeUInt32BE(bytes.length)
-    hmac.update(length).update(bytes)
+    number.setUint32(0, Buffer.byteLength(part))
+    hmac.update(length).update(part, 'utf8')
   }
   return hmac.digest()
 }

@@ -9,9 +9,15 @@ const common = {
   'Access-Control-Expose-Headers': 'Location, Retry-After, WWW-Authenticate, X-Nostr-Relays',
 }
 
+/** The same, ready to be copied: to read them from an object takes as long as the rest of an answer. */
+const commonHeaders = new Headers(common)
+
 /** An answer whose JSON text is ready. */
 export function reply(status: number, body: string, headers?: Record<string, string>): Response {
-  return new Response(body, { status, headers: headers ? { ...common, ...headers } : common })
+  return new Response(body, {
+    status,
+    headers: headers ? { ...common, ...headers } : commonHeaders,
+  })
 }
 
 /** An answer from a value. */
