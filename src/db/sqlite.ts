@@ -1,11 +1,12 @@
-import { Database as Sqlite, type Statement } from 'bun:sqlite'
+import { Database as Sqlite } from 'bun:sqlite'
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
-import { Connection, createSql, setUp } from './connection.ts'
+import { Connection, setUp } from './connection.ts'
 import type { AfterCommit, Lease, Locking, OpenDatabase, Plan } from './database.ts'
 import { migrate, type Schema } from './migrations.ts'
 import { Listeners, type NewsListener, type Topic } from './news.ts'
+import { Reader, StalledOperation } from './reader.ts'
 import type { Sql } from './sql.ts'
 import { createWriter, isSqliteFailure, type Job, runJobs, type Writer } from './writer.ts'
 
@@ -31,9 +32,6 @@ const sqliteVersionMin = [3, 51, 3] as const
 
 const nothing = Promise.resolve()
 
-/** An operation awaited something else than its transaction. The whole batch was undone. */
-class StalledOperation extends Error {}
-
 /**
  * The embedded engine: one writer with group commit, one connection for reads.
  * Operations that arrive while a commit runs share the next one. A refusal undoes its own writes only (`writer.ts`).
@@ -42,8 +40,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   readonly #options: SqliteOptions<Tx>
   readonly #connect: (path: string) => Sqlite
   #writer: Writer<Tx> | null = null
-  readonly #reader: { connection: Sqlite; tx: Tx; begin: Statement; end: Statement }
-  #readers = 0
+  readonly #reader: Reader<Tx>
   #queue: Job<Tx>[] = []
   /** Operations that write many rows. A commit takes one of them, so that small operations do not wait for all. */
   #heavy: Job<Tx>[] = []
@@ -75,15 +72,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.#newestWrite = this.#newestStored = state?.newest_write ?? 0
     connection.run('UPDATE state SET clean = 0 WHERE id = 1')
     this.#writer = createWriter(connection, options.stores, this.#listeners)
-    const reader = this.#connect(options.path)
-    reader.run('PRAGMA query_only = ON')
-    this.#reader = {
-      connection: reader,
-      // The writer has prepared the same statements. Once more, all at once, would slow down the start.
-      tx: options.stores(createSql(reader, 'later')),
-      begin: reader.query('BEGIN'),
-      end: reader.query('COMMIT'),
-    }
+    this.#reader = new Reader(this.#connect(options.path), options.stores)
   }
 
   /** True while the clock is behind the newest write. Writes are refused then. */
@@ -113,21 +102,8 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     })
   }
 
-  async snapshot<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
-    // Overlapping snapshots share one transaction. All of them end within the same turn of the loop.
-    if (this.#readers++ === 0) this.#reader.begin.run()
-    const watch = { stalled: false }
-    const timer = setImmediate(() => {
-      watch.stalled = true
-    })
-    try {
-      const result = await query(this.#reader.tx)
-      if (watch.stalled) throw new StalledOperation('a snapshot awaited more than its transaction')
-      return result
-    } finally {
-      clearImmediate(timer)
-      if (--this.#readers === 0) this.#reader.end.run()
-    }
+  snapshot<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#reader.snapshot(query)
   }
 
   /** The lock of the data directory keeps other nodes out, so nobody else can hold a lease. */
@@ -158,7 +134,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   async close(): Promise<void> {
     this.#closed = true
     while (this.#flushing) await new Promise((resolve) => setImmediate(resolve))
-    this.#reader.connection.close()
+    this.#reader.close()
     try {
       this.#settleFile(this.#writer?.connection ?? this.#connect(this.#options.path))
     } catch (cause) {
@@ -249,6 +225,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       writer.connection.run('UPDATE state SET newest_write = ? WHERE id = 1', [now])
       this.#newestStored = now
     }
+    this.#reader.outdate()
     writer.commit.run()
     if (now > this.#newestWrite) this.#newestWrite = now
     this.#options.events?.committed(batch.length, (performance.now() - started) / 1000)

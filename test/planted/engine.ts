@@ -3,6 +3,7 @@ import { type PlantedFault, planted } from './fault.ts'
 
 const sqlite = 'src/db/sqlite.ts'
 const writer = 'src/db/writer.ts'
+const reader = 'src/db/reader.ts'
 const contract = 'test/contract/stores.test.ts'
 const engineSuite = 'test/unit/sqlite-engine.test.ts'
 const durable = 'src/base/durable.ts'
@@ -163,11 +164,18 @@ export const engineFaults: PlantedFault[] = [
     '',
   ),
   planted(
+    'a read does not see the last commit',
+    [engineSuite],
+    sqlite,
+    '    this.#reader.outdate()\n',
+    '',
+  ),
+  planted(
     'a read sees two states',
     engineSuite,
-    sqlite,
-    "begin: reader.query('BEGIN'),",
-    "begin: reader.query('SELECT 1'),",
+    reader,
+    "this.#begin = connection.query('BEGIN')",
+    "this.#begin = connection.query('SELECT 1')",
   ),
   planted(
     'a background worker runs without its lease',

@@ -1,6 +1,6 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, afterEach, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
 import { OperatorError } from '../../src/base/operator-error.ts'
@@ -181,6 +181,19 @@ test('a commit is synchronous at the level FULL, in WAL mode, with foreign keys 
     checkpoint: 1000,
   })
   connection.close()
+})
+
+test('the transaction of reads ends before a commit, so that it sees that commit and the WAL begins anew', async () => {
+  const path = newFile()
+  const { engine } = openNotes(path)
+  const big = 'x'.repeat(200_000)
+  for (let turn = 0; turn < 100; turn++) {
+    const value = `${turn}${big}`
+    await engine.transact({ roots: 'none' }, (tx) => tx.put('big', value))
+    expect(await engine.snapshot((tx) => tx.find('big'))).toBe(value)
+  }
+  // 20 MB were written. A checkpoint takes the pages of four.
+  expect(statSync(`${path}-wal`).size).toBeLessThan(8_000_000)
 })
 
 test('a schema newer than the program stops the start and leaves the file as it is', () => {
