@@ -12,10 +12,9 @@ const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
 /** Create a log that writes lines to standard error, as JSON or as plain text. */
 export function createLog(least: LogLevel, format: 'json' | 'pretty'): Log {
-  const write =
-    (level: LogLevel) =>
-    (event: string, fields: LogFields = {}) => {
-      if (levels.indexOf(level) < levels.indexOf(least)) return
+  const write = (level: LogLevel) => {
+    if (levels.indexOf(level) < levels.indexOf(least)) return () => undefined
+    return (event: string, fields: LogFields = {}) => {
       const time = timestamp()
       const plain = Object.entries(fields).map(([name, value]) => [name, describe(value)] as const)
       console.error(
@@ -24,6 +23,7 @@ export function createLog(least: LogLevel, format: 'json' | 'pretty'): Log {
           : [time, level.padEnd(5), event, ...plain.map(pair)].join(' '),
       )
     }
+  }
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }
 

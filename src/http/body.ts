@@ -6,7 +6,14 @@ import { Refusal } from '../base/refusal.ts'
 const empty = new Uint8Array()
 
 /** A body that is still arriving. */
-type Arrival = { address: string; until: number; giveUp: () => void }
+type Arrival = {
+  address: string
+  weight: number
+  /** True when it is complete, or has failed. */
+  arrived: boolean
+  until: number
+  giveUp: () => void
+}
 
 /**
  * Reads bodies, each within a deadline. The bytes of arriving bodies are bounded in all and for each
@@ -18,8 +25,8 @@ export function createBodies() {
   const shares = new FairShares<Arrival>()
 
   const forget = (arrival: Arrival) => {
-    arriving.delete(arrival)
-    shares.remove(arrival.address, arrival)
+    arrival.arrived = true
+    if (arriving.delete(arrival)) shares.remove(arrival.address, arrival)
   }
   const giveUp = (arrival: Arrival) => {
     forget(arrival)
@@ -44,16 +51,29 @@ export function createBodies() {
   }, 1000)
   sweeping.unref()
 
+  /**
+   * Bodies of this turn of the loop that are not counted yet. Most bodies are there at once, so that they are never counted.
+   */
+  let fresh: Arrival[] = []
+  const countFresh = () => {
+    const counted = fresh.filter(({ arrived }) => !arrived)
+    fresh = []
+    for (const arrival of counted) {
+      arriving.add(arrival)
+      shares.add(arrival.address, arrival, arrival.weight)
+      makeRoom(arrival)
+    }
+  }
+
   /** The bytes. Refuses `request-timeout` if they are not complete in time. */
   const arrive = (bytes: Promise<Uint8Array>, request: Request, address: string, weight: number) =>
     new Promise<Uint8Array>((resolve, reject) => {
       const arrival: Arrival = {
-        address,
+        ...{ address, weight, arrived: false },
         until: performance.now() + limits.bodyReadSeconds * 1000,
         giveUp: () => reject(new Refusal('request-timeout')),
       }
-      arriving.add(arrival)
-      shares.add(address, arrival, weight)
+      if (fresh.push(arrival) === 1) setImmediate(countFresh)
       bytes.then(
         (value) => {
           forget(arrival)
@@ -65,7 +85,6 @@ export function createBodies() {
           reject(request.signal.aborted ? new Refusal('request-timeout') : cause)
         },
       )
-      makeRoom(arrival)
     })
 
   return {

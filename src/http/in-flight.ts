@@ -9,7 +9,8 @@ export type Working = {
   end(): void
 }
 
-type Load = { total: number; byRoute: Map<string, number> }
+/** Requests of an address: all of them in `held`, without those that wait for their client in `total`. */
+type Load = { held: number; total: number; byRoute: Map<string, { total: number }> }
 
 /**
  * Bounds the requests in flight, for the sake of memory. Up to `inFlightMax` nobody is refused. Beyond it
@@ -19,37 +20,55 @@ type Load = { total: number; byRoute: Map<string, number> }
 export function createInFlight() {
   const loads = new Map<string, Load>()
   let total = 0
+  /** Addresses with requests that do not wait for their client. */
+  let busy = 0
 
-  const change = (address: string, route: string, by: 1 | -1) => {
-    const load = loads.get(address) ?? { total: 0, byRoute: new Map<string, number>() }
-    const ofRoute = (load.byRoute.get(route) ?? 0) + by
-    total += by
-    load.total += by
-    if (ofRoute > 0) load.byRoute.set(route, ofRoute)
-    else load.byRoute.delete(route)
-    if (load.total > 0) loads.set(address, load)
-    else loads.delete(address)
+  const open = (address: string, route: string): Working => {
+    let load = loads.get(address)
+    if (!load) {
+      load = { held: 0, total: 0, byRoute: new Map() }
+      loads.set(address, load)
+    }
+    let ofRoute = load.byRoute.get(route)
+    if (!ofRoute) {
+      ofRoute = { total: 0 }
+      load.byRoute.set(route, ofRoute)
+    }
+    // The request keeps its counters, so that they are looked up once for its four changes.
+    const [mine, its] = [load, ofRoute]
+    const change = (by: 1 | -1) => {
+      if (mine.total === 0) busy++
+      total += by
+      mine.total += by
+      its.total += by
+      if (mine.total === 0) busy--
+    }
+    mine.held++
+    change(1)
+    return {
+      pause: () => change(-1),
+      // It was admitted before, so there is no check.
+      resume: () => change(1),
+      end() {
+        change(-1)
+        if (--mine.held === 0) loads.delete(address)
+      },
+    }
   }
   const hasRoom = (address: string, route: string) => {
     if (total < limits.inFlightMax) return true
     if (total >= limits.inFlightHardMax) return false
     const load = loads.get(address)
-    if (!load) return true
-    const share = limits.inFlightMax / loads.size
-    return load.total < share || (load.byRoute.get(route) ?? 0) < limits.inFlightOfRouteMin
+    if (!load || load.total === 0) return true
+    const share = limits.inFlightMax / busy
+    return load.total < share || (load.byRoute.get(route)?.total ?? 0) < limits.inFlightOfRouteMin
   }
 
   return {
     /** One more request of an address for a route. Refuses `overloaded`. */
     begin(address: string, route: string): Working {
       if (!hasRoom(address, route)) throw new Refusal('overloaded', { retryAfter: 1 })
-      change(address, route, 1)
-      return {
-        pause: () => change(address, route, -1),
-        // It was admitted before, so there is no check.
-        resume: () => change(address, route, 1),
-        end: () => change(address, route, -1),
-      }
+      return open(address, route)
     },
   }
 }
