@@ -1,9 +1,10 @@
+import { shorten } from '../support/shorten.ts'
 import { run, type Script, type Step } from './world.ts'
 
 /** Runs that a shrinking may take. */
 const runsMax = 400
 
-/** The shortest script found that still fails: without each step that is not needed, and one step after the other. */
+/** The shortest script found that still fails, with one step after the other. */
 export async function shrink(script: Script): Promise<Script> {
   let left = runsMax
   const fails = async (steps: Step[]) =>
@@ -12,18 +13,7 @@ export async function shrink(script: Script): Promise<Script> {
       () => false,
       () => true,
     )
-  let { steps } = script
-  for (
-    let size = Math.ceil(steps.length / 2);
-    size >= 1;
-    size = size === 1 ? 0 : Math.ceil(size / 2)
-  ) {
-    for (let from = 0; from < steps.length; ) {
-      const fewer = steps.toSpliced(from, size)
-      if (await fails(fewer)) steps = fewer
-      else from += size
-    }
-  }
+  let steps = await shorten(script.steps, fails, left)
   for (const [at, step] of steps.entries()) {
     if (step.turns === null) continue
     const calmer = steps.with(at, { ...step, turns: null })

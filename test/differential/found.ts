@@ -1,0 +1,4 @@
+import type { Script } from './run.ts'
+
+/** Scripts that differed once. */
+export const found: Script[] = []
