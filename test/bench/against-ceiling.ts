@@ -11,6 +11,7 @@ import type { Plan } from './main.ts'
 import { freshPayments } from './payments.ts'
 import { type Listening, rowOrNull, startCeiling, startLoader } from './processes.ts'
 import { type Cell, judge, percent, type Report, type Table } from './report.ts'
+import { engineIn, requireSameEngine } from './same-engine.ts'
 import { firstStartMs, startTimes } from './start-time.ts'
 import { freshTaps } from './taps.ts'
 
@@ -53,6 +54,8 @@ export async function compareCeilings(
   for (const kind of wanted) {
     // Each kind begins with an empty file.
     const product = await startProduct(plan, kind.name)
+    const program = engineIn(product.server.output())
+    requireSameEngine(plan.command, { program, ceiling: stack.engine })
     for (const connections of plan.connections) {
       plan.say(`${kind.name}, ${connections} connection(s) …`)
       const measured = () =>
@@ -286,7 +289,7 @@ async function mixedMemory(plan: Plan, loader: Loader, wanted: readonly Kind[]) 
     rows.push([kind.name, 'peak', peak ?? Number.NaN])
   }
   rows.push(['afterwards', '', residentMb(pid).now])
-  const engine = /signatures\s+(.+)/.exec(product.server.output())?.[1] ?? 'unknown'
+  const engine = engineIn(product.server.output())
   await product.server.stop()
   const table: Table = {
     title: 'Resident memory of one process under every kind, 64 connections',

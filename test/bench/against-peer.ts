@@ -8,6 +8,7 @@ import { median } from './machine.ts'
 import type { Plan } from './main.ts'
 import { rowOrNull, startLoader } from './processes.ts'
 import type { Cell, Report } from './report.ts'
+import { engineIn } from './same-engine.ts'
 
 const warmSeconds = 0.5
 /** The expected rate of the first run; later runs use measured ones. */
@@ -60,7 +61,7 @@ export async function comparePeer(
     }
   }
   const { server } = sides.program
-  const engine = /signatures\s+(.+)/.exec(server?.output() ?? '')?.[1] ?? 'unknown'
+  const engine = engineIn(server?.output() ?? '')
   return { engine, tables: [tableOf(rows, sides.peer.url)], targets: [] }
 }
 

@@ -13,6 +13,7 @@ import { nonceAt } from './nonces.ts'
 import { freshPayments } from './payments.ts'
 import { rowOrNull, startLoader } from './processes.ts'
 import { type Cell, judge, type Report, type Table } from './report.ts'
+import { engineIn } from './same-engine.ts'
 import { startTimes } from './start-time.ts'
 import { freshTaps } from './taps.ts'
 
@@ -41,7 +42,7 @@ export async function compareFiles(
   const large = await open(plan, total)
   const small = await open(plan, smallTotal)
   const loader = startLoader()
-  const engine = /signatures\s+(.+)/.exec(large.server.output())?.[1] ?? 'unknown'
+  const engine = engineIn(large.server.output())
   const wanted = routes().filter(
     ({ name }) => plan.only.length === 0 || plan.only.some((part) => name.includes(part)),
   )

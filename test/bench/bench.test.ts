@@ -1,5 +1,6 @@
 /** The bench on its own: a made file that is what it says, a load that runs short, and a peer that is any server. */
 import { afterAll, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkDatabase } from '../../src/db/check.ts'
 import { noPause } from '../../src/db/check-report.ts'
@@ -7,6 +8,7 @@ import { cleanUp, newDirectory } from '../support/server.ts'
 import { get } from './kinds.ts'
 import { openMadeFile } from './made-file.ts'
 import { endProcesses, rowOrNull, startLoader } from './processes.ts'
+import { requireSameEngine } from './same-engine.ts'
 
 afterAll(async () => {
   await endProcesses()
@@ -18,6 +20,19 @@ test('a made file has no problems', async () => {
   const report = await checkDatabase(join(directory, 'cuponera.db'), noPause)
   expect(report.problems).toEqual([])
   expect(report.rows.vouchers).toBe(1000)
+})
+
+test('a ceiling with another engine or another library is refused', () => {
+  const program = join(newDirectory(), 'program')
+  const library = join(newDirectory(), 'library')
+  writeFileSync(library, 'the library')
+  const both = { program: 'libsecp256k1 (embedded)', ceiling: 'libsecp256k1 (.native/linux-x64)' }
+  writeFileSync(program, 'before the library after')
+  expect(() => requireSameEngine([program], both, library)).not.toThrow()
+  writeFileSync(program, 'before another library after')
+  expect(() => requireSameEngine([program], both, library)).toThrow('another libsecp256k1')
+  const pure = { ...both, ceiling: 'noble (pure JavaScript)' }
+  expect(() => requireSameEngine([program], pure, library)).toThrow('signs with libsecp256k1')
 })
 
 /** A server that answers in chunks, as a peer may. */

@@ -57,6 +57,7 @@ const previewed = (nonce: string) => ({
 
 const servers = { stack: startStack, bare: startBare, raw: startRaw }
 const start = servers[process.argv[2] as keyof typeof servers]
+console.log(`  signatures  ${schnorr.detail}`)
 console.log(`  address     ${start()}`)
 
 function startStack(): string {

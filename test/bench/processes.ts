@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { LoadJob, LoadResult } from './load.ts'
+import { engineIn } from './same-engine.ts'
 
 /** A process of the bench that listens. */
 export type Listening = { url: string; pid: number }
@@ -17,7 +18,9 @@ export async function endProcesses(): Promise<void> {
 }
 
 /** Start one of the servers in ceiling.ts. */
-export async function startCeiling(kind: 'stack' | 'bare' | 'raw'): Promise<Listening> {
+export async function startCeiling(
+  kind: 'stack' | 'bare' | 'raw',
+): Promise<Listening & { engine: string }> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'ceiling.ts'), kind], {
     env: { PATH: process.env.PATH },
     stdout: 'pipe',
@@ -28,7 +31,7 @@ export async function startCeiling(kind: 'stack' | 'bare' | 'raw'): Promise<List
   for await (const chunk of child.stdout) {
     output += Buffer.from(chunk).toString()
     const url = /address\s+(\S+)\n/.exec(output)?.[1]
-    if (url) return { url, pid: child.pid }
+    if (url) return { url, pid: child.pid, engine: engineIn(output) }
   }
   throw new Error(`the ceiling "${kind}" did not start: ${output}`)
 }

@@ -8,6 +8,7 @@ import { median } from './machine.ts'
 import type { Plan } from './main.ts'
 import { rowOrNull, startLoader } from './processes.ts'
 import { type Cell, judge, type Report } from './report.ts'
+import { engineIn } from './same-engine.ts'
 
 const warmSeconds = 0.5
 const minters = 4
@@ -53,7 +54,7 @@ export async function compareSlowDisk(
       if (measured) rounds[at]?.push(measured)
     }
   }
-  const engine = /signatures\s+(.+)/.exec(sides[0]?.server.output() ?? '')?.[1] ?? 'unknown'
+  const engine = engineIn(sides[0]?.server.output() ?? '')
   await Promise.all(sides.map(({ server }) => server.stop()))
   const now = rounds.at(-1) ?? []
   const earlier = before === null ? [] : (rounds[0] ?? [])
