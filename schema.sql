@@ -1,4 +1,4 @@
-PRAGMA user_version = 32;
+PRAGMA user_version = 33;
 
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came
@@ -501,6 +501,16 @@ CREATE TABLE card_changes (
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX card_changes_by_holder ON card_changes (holder, created_at);
+
+-- Holders whose wallets are told of their cards by events. While told is less than changes, an event is owed. told_at:
+-- created_at of the last one.
+CREATE TABLE card_notices (
+  holder BLOB NOT NULL PRIMARY KEY CHECK (length(holder) = 32),
+  changes INTEGER NOT NULL CHECK (changes > 0),
+  told INTEGER NOT NULL DEFAULT 0 CHECK (told BETWEEN 0 AND changes),
+  told_at INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX card_notices_owed ON card_notices (told_at) WHERE told < changes;
 
 -- Answers to taps: a k1 that pays once, soon.
 CREATE TABLE card_scans (

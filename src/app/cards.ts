@@ -105,7 +105,7 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
   }
   const stopPayments = await startPaymentWorker({ payments, jobs, subscribe, log })
   const stopHolders = startHolderWorker({
-    ...{ cards, jobs, subscribe, rateLimit: config.rateLimit },
+    ...{ cards, database, jobs, subscribe, broadcast, rateLimit: config.rateLimit },
     seconds: () => steady() / 1000,
     failed: (cause) => log.warn('cards.failed', { cause }),
   })

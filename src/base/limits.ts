@@ -295,6 +295,11 @@ export const limits = {
   tokenCharsMax: 32,
   /** Ten years, longer than a card lasts. */
   cardLimitSecondsMax: 10 * 366 * 24 * 60 * 60,
+  /** Plain text of an event about a holder's cards. Encrypted it is half as long again, and relays take 64 KiB. */
+  cardNoticeBytesMax: 40_000,
+  /** Holders whose wallets are told of their cards in one run, and the seconds between two looks without a wake. */
+  cardNoticesMax: 20,
+  cardNoticesSeconds: 60,
   /** Age of a card change event from a relay. LaWallet clients look back about as far. */
   cardChangeSeconds: 24 * 60 * 60,
   /** Token bucket of card changes of one key over relays (burst, refill per second). */

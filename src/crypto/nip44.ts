@@ -7,6 +7,8 @@ export type Nip44 = {
   encrypt(pubkey: string, text: string): string
   /** Decrypt a text of that key (NIP-44). Null if it is not one. */
   decrypt(pubkey: string, payload: string): string | null
+  /** Encrypt for clients that know NIP-04 only. It has no MAC. */
+  encryptNip04(pubkey: string, text: string): string
   /** Decrypt a NIP-04 text, or null. NIP-04 has no MAC, so the text may have been changed. */
   decryptNip04(pubkey: string, payload: string): string | null
 }
@@ -17,6 +19,7 @@ export function createNip44(secret: Uint8Array): Nip44 {
     encrypt: (pubkey, text) => nip44.encrypt(text, nip44.getConversationKey(secret, pubkey)),
     decrypt: (pubkey, payload) =>
       orNull(() => nip44.decrypt(payload, nip44.getConversationKey(secret, pubkey))),
+    encryptNip04: (pubkey, text) => nip04.encrypt(secret, pubkey, text),
     decryptNip04: (pubkey, payload) => orNull(() => nip04.decrypt(secret, pubkey, payload)),
   }
 }

@@ -21,9 +21,11 @@ import { onFile, testOfFile } from '../support/database.ts'
 import { readRows } from '../support/refusals.ts'
 import oldestSchema from '../support/schema-15.sql' with { type: 'text' }
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 const owner = newSigner()
 const till = newSigner()
+const holder = newSigner()
 const uuid = '01a1fe7c-2d92-7144-beaa-b9a2d400f9c4'
 /** The nonce of each voucher, by its row. */
 const [open, claimed, refreshed, successor, voided, old, lapsed] = Array.from({ length: 7 }, () =>
@@ -94,6 +96,9 @@ function fill(database: Sqlite): void {
     database.run('UPDATE totals SET issued = 6, claimed = 1, voided = 1, refreshed = 1')
     database.run(`INSERT INTO hourly VALUES (1, ${hour}, 6, 1)`)
     database.run(`INSERT INTO minters VALUES (1, ${key}, x'${till.pubkey}', 'Caja', 1)`)
+    database.run(`INSERT INTO cards VALUES (1, '${uuid}', x'04aabbccddeeff', 1, 0, 1, '${uuid}', 'Luna', 'Luna', '', 1, 0,
+      x'${holder.pubkey}', x'00', 1, 1, NULL)`)
+    database.run('INSERT INTO card_codes VALUES (1, randomblob(32), 1, 0, 1, 1)')
     database.run(`INSERT INTO merchants VALUES (${key}, 'Café', 1, 1, NULL)`)
   })()
 }
@@ -127,6 +132,14 @@ testOfFile('the coupon, its vouchers and its redemptions are as they were', asyn
   const { redemptions } = await ask('/redemptions')
   expect(redemptions).toMatchObject([{ claimedBy: null, claimedByLabel: null }])
   expect((await ask('/minters')).minters).toMatchObject([{ label: 'Caja', pubkey: till.pubkey }])
+})
+
+testOfFile('wallets are told of the cards that were activated before', async () => {
+  const body = { kinds: [31_111], '#d': [`${holder.pubkey}:card-data`] }
+  await until(
+    'told',
+    async () => (await call(server.url, '/nostr/fetch', { body })).json.length === 1,
+  )
 })
 
 testOfFile('its figures count the vouchers of before', async () => {

@@ -341,8 +341,35 @@ export function holders(it: It<CouponTx>): void {
     expect(kept).toHaveLength(2)
   })
 
+  it('a holder is owed a notice until one tells of the last change, and gets one in a second', async (stores) => {
+    const owe = (...holders: number[]) =>
+      stores.write(async (tx) => {
+        for (const holder of holders) tx.holders.owe(key(holder))
+      })
+    const told = (holder: number, changes: number, second: number) =>
+      stores.write(async (tx) => tx.holders.told(key(holder), { changes, at: second }))
+    const owed = (now: number, most = 9) => stores.read((tx) => tx.holders.owed(now, most))
+    const owedTo = (holder: number, now: number) =>
+      stores.read((tx) => tx.holders.owedTo(key(holder), now))
+    expect(await owed(at)).toEqual([])
+    await Promise.all([owe(1, 2), owe(2)])
+    expect((await owed(at)).sort()).toEqual([key(1), key(2)].sort())
+    expect([await owedTo(1, at), await owedTo(2, at), await owedTo(3, at)]).toEqual([1, 2, null])
+    expect(await owed(at, 1)).toHaveLength(1)
+    await told(2, 2, at)
+    expect([await owed(at + 1), await owedTo(2, at + 1)]).toEqual([[key(1)], null])
+    // A change that came while a notice was made is owed still, from the next second on.
+    await owe(2)
+    await told(2, 2, at)
+    await told(1, 1, at)
+    expect([await owed(at), await owedTo(2, at)]).toEqual([[], null])
+    expect([await owed(at + 1), await owedTo(2, at + 1)]).toEqual([[key(2)], 3])
+    await stores.refuses(async (tx) => tx.holders.told(key(2), { changes: 4, at }))
+  })
+
   it('an undone transaction leaves nothing', (stores) =>
     stores.undone(async (tx) => {
+      tx.holders.owe(key(1))
       await tx.holders.setMerchants(key(1), [key(5)])
       await tx.holders.change(key(1), { id: event(1).id, created_at: at })
     }))

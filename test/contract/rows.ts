@@ -112,6 +112,7 @@ const couponRows: Record<string, Change[]> = {
   card_limits: set('amount = -1', 'delta_seconds = -1', 'card_id = 999'),
   trusted_merchants: wrong('holder', 'merchant'),
   card_changes: wrong('event_id', 'holder'),
+  card_notices: [...wrong('holder'), ...set('changes = 0', 'told = -1', 'told = changes + 1')],
   card_scans: [
     ...wrong('k1_hash', 'holder'),
     ...set("form = 'x'", "maxima = '{'", "state = 'x'", 'card_id = 999'),
@@ -279,6 +280,7 @@ async function fillWallet(tx: CouponTx): Promise<void> {
   await tx.holders.setLimits(card, [limit])
   await tx.holders.setMerchants(key(1), [key(2)])
   await tx.holders.change(key(1), event(1))
+  tx.holders.owe(key(1))
   const maxima = new Map([['ARS', 1n]])
   const times = { createdAt: at, expiresAt: at }
   await tx.scans.insert('k1', { cardId: card, holder: key(1), form: 'standard', maxima, ...times })

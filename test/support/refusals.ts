@@ -28,6 +28,8 @@ type Row = Record<string, unknown>
 
 const unread = [
   ...['proofs', 'state', 'outbox', 'outbox_load', 'deliveries'],
+  // A worker publishes them later.
+  'card_notices',
   // On PostgreSQL: the engine's work and news, and the events of the relay, which is a file elsewhere.
   ...['commits', 'nodes', 'changes', 'changes_forgotten', 'events', 'tags', 'deletions'],
 ]

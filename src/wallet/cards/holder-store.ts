@@ -56,6 +56,20 @@ export function createHolderStore(sql: Sql) {
     `INSERT INTO card_changes (event_id, holder, created_at) VALUES (?, ?, ?)
      ON CONFLICT (event_id) DO NOTHING`,
   )
+  const owe = sql.query<null, [Uint8Array]>(
+    `INSERT INTO card_notices (holder, changes) VALUES (?, 1)
+     ON CONFLICT (holder) DO UPDATE SET changes = card_notices.changes + 1`,
+  )
+  const owed = sql.query<{ holder: Uint8Array }, [number, number]>(
+    `SELECT holder FROM card_notices WHERE told < changes AND told_at < ?
+     ORDER BY told_at LIMIT ?`,
+  )
+  const owedTo = sql.query<{ changes: number }, [Uint8Array, number]>(
+    'SELECT changes FROM card_notices WHERE holder = ? AND told < changes AND told_at < ?',
+  )
+  const told = sql.query<null, [number, number, Uint8Array]>(
+    'UPDATE card_notices SET told = ?, told_at = ? WHERE holder = ?',
+  )
 
   return {
     async limitsOf(cardId: number): Promise<CardLimit[]> {
@@ -87,6 +101,26 @@ export function createHolderStore(sql: Sql) {
     async setMerchants(holder: string, pubkeys: readonly string[]): Promise<void> {
       dropMerchants.run(bytesOf(holder))
       for (const pubkey of pubkeys) insertMerchant.run(bytesOf(holder), bytesOf(pubkey))
+    },
+
+    /** The wallet of a holder has to be told of a change of its cards. */
+    owe(holder: string): void {
+      owe.run(bytesOf(holder))
+    },
+
+    /** Up to `most` holders that are owed a notice and got none in this second or later; the longest silent first. */
+    async owed(now: number, most: number): Promise<string[]> {
+      return (await owed.all(now, most)).map(({ holder }) => hexOf(holder))
+    },
+
+    /** The number of changes so far of a holder that `owed` would list; null of another one. */
+    async owedTo(holder: string, now: number): Promise<number | null> {
+      return (await owedTo.get(bytesOf(holder), now))?.changes ?? null
+    },
+
+    /** A notice tells of that many changes. */
+    told(holder: string, { changes, at }: { changes: number; at: number }): void {
+      told.run(changes, at, bytesOf(holder))
     },
 
     /** Record that a holder's event takes effect; false when it, or a newer one, did before. */

@@ -1,7 +1,7 @@
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import { seal, unseal } from '../../crypto/seal.ts'
-import type { Locking } from '../../db/database.ts'
+import type { AfterCommit, Locking } from '../../db/database.ts'
 import type { Root } from '../../db/roots.ts'
 import { authorThrough } from '../../nostr/delegation.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
@@ -67,7 +67,7 @@ export type Granted = { answer: NostrEvent; again: NostrEvent }
 type Granting = {
   /** Roots of the grant, besides the request itself. */
   roots: readonly Root[]
-  grant: (tx: CardStores & Locking) => Promise<Granted>
+  grant: (tx: CardStores & AfterCommit & Locking) => Promise<Granted>
 }
 
 /**

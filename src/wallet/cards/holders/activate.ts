@@ -1,7 +1,7 @@
 import type { SharedGuess } from '../../../base/guesses.ts'
 import { limits } from '../../../base/limits.ts'
 import { Refusal, requireNoWait } from '../../../base/refusal.ts'
-import type { Locking } from '../../../db/database.ts'
+import type { AfterCommit, Locking } from '../../../db/database.ts'
 import type { NostrEvent } from '../../../nostr/event.ts'
 import { kinds } from '../../../nostr/kinds.ts'
 import { createResponse } from '../../request.ts'
@@ -11,6 +11,7 @@ import { type Delegation, parseDelegation, sealDelegation } from '../delegation.
 import { limitView } from '../limits.ts'
 import { answerOnce, codeOf, readCardRequest } from '../requests.ts'
 import type { CardStores, Cards } from '../service.ts'
+import { oweNotice } from './notices.ts'
 
 /**
  * POST /card: the key that brings the code of a card becomes its holder, with a delegation to the
@@ -33,6 +34,7 @@ export async function activate(cards: Cards, value: unknown, address: string): P
       roots: [{ holder }],
       async grant(tx) {
         const card = await handOver(cards, tx, { code, holder, delegation, attempt })
+        oweNotice(tx, holder)
         const rows = await tx.holders.limitsOf(card.id)
         const answer = {
           uuid: card.uuid,
@@ -75,7 +77,7 @@ type Bringer = { code: string; holder: string; delegation: Delegation; attempt: 
 
 async function handOver(
   { storeKey, now, defaultLimits }: Cards,
-  tx: CardStores & Locking,
+  tx: CardStores & AfterCommit & Locking,
   { code, holder, delegation, attempt }: Bringer,
 ): Promise<Card> {
   const mac = codeMac(storeKey, code)
@@ -99,6 +101,7 @@ async function handOver(
   // From here it must succeed: code, holder and limits commit together.
   const activation = { holder, delegation: sealed, name: card.design.name, at: now() }
   await tx.cards.activate(card.id, activation)
+  if (card.holder !== null && card.holder !== holder) oweNotice(tx, card.holder)
   await tx.holders.setLimits(card.id, defaultLimits)
   return (await tx.cards.findById(card.id)) ?? card
 }

@@ -1,7 +1,7 @@
-import { createDecipheriv, hash } from 'node:crypto'
 import { parseJson } from '../../../base/json.ts'
 import { limits } from '../../../base/limits.ts'
-import type { Locking } from '../../../db/database.ts'
+import { openMulti } from '../../../crypto/multi-nip04.ts'
+import type { AfterCommit, Locking } from '../../../db/database.ts'
 import { authorThrough } from '../../../nostr/delegation.ts'
 import { type NostrEvent, tagValue } from '../../../nostr/event.ts'
 import { parsePubkey } from '../../../nostr/keys.ts'
@@ -12,6 +12,7 @@ import type { CardLimit } from '../holder-store.ts'
 import { parseLimit } from '../limits.ts'
 import type { CardStores, Cards } from '../service.ts'
 import { parseUid } from '../tag.ts'
+import { oweNotice } from './notices.ts'
 
 /** Changes that a holder asks for; absent parts stay as they are. */
 type Changes = {
@@ -38,7 +39,7 @@ export const configChange = 'card-config-change'
  */
 export async function configure(
   cards: Cards,
-  tx: CardStores & Locking,
+  tx: CardStores & AfterCommit & Locking,
   event: NostrEvent,
 ): Promise<boolean> {
   if (event.kind !== kinds.walletRegular || tagValue(event, 't') !== configChange) return false
@@ -65,6 +66,7 @@ export async function configure(
     await tx.cards.describe(card.id, { name, description, enabled })
     if (wanted.limits) await tx.holders.setLimits(card.id, wanted.limits)
   }
+  oweNotice(tx, holder)
   return true
 }
 
@@ -85,35 +87,9 @@ function readContent(cards: Cards, { content, pubkey }: NostrEvent): unknown {
     return opened === null ? null : parseText(opened)
   }
   if (!('enc' in plain)) return plain
-  const text = openMulti(cards, pubkey, plain)
+  const parties = { reader: cards.signer.pubkey, sender: pubkey }
+  const text = openMulti(cards.nip44, parties, plain)
   return text === null ? null : parseText(text)
-}
-
-/** One text for several readers: AES-128-CBC under a key that NIP-04 wraps for each of them. */
-function openMulti(cards: Cards, sender: string, value: object): string | null {
-  const { mac, enc, key, alg } = value as Record<string, unknown>
-  if (alg !== 'sha256:nip-04:nip-04' || typeof enc !== 'string') return null
-  const wrapped =
-    typeof key === 'object' && key !== null
-      ? (key as Record<string, unknown>)[cards.signer.pubkey]
-      : null
-  if (typeof wrapped !== 'string') return null
-  const messageKey = cards.nip44.decryptNip04(sender, wrapped)
-  const [, body = '', iv = ''] = /^([A-Za-z0-9+/]+=*)\?iv=([A-Za-z0-9+/]{22}==)$/.exec(enc) ?? []
-  if (messageKey === null || !/^[0-9a-f]{32}$/i.test(messageKey) || body === '') return null
-  const text = decrypt(Uint8Array.fromHex(messageKey), Buffer.from(iv, 'base64'), body)
-  return text !== null && hash('sha256', text, 'base64') === mac ? text : null
-}
-
-function decrypt(key: Uint8Array, iv: Uint8Array, body: string): string | null {
-  try {
-    const decipher = createDecipheriv('aes-128-cbc', key, iv)
-    return decipher.update(body, 'base64', 'utf8') + decipher.final('utf8')
-  } catch (cause) {
-    // Wrong padding or length: the text was encrypted with another key.
-    if (cause instanceof Error) return null
-    throw cause
-  }
 }
 
 /** The changes in an untrusted value; null when any part is not valid. */

@@ -6,12 +6,7 @@ import type { CardStores, Cards } from '../service.ts'
 
 /** POST /card/data/request: the designs of the holder's cards. Refuses as `requestConfig`. */
 export function requestData(cards: Cards, value: unknown) {
-  return answerHolder(cards, value, 'card-data-request', async (tx, holder) => {
-    const held = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
-    return Object.fromEntries(
-      held.map(({ uuid, design }) => [uuid, { design: { ...design, description: '' } }]),
-    )
-  })
+  return answerHolder(cards, value, 'card-data-request', dataOf)
 }
 
 /**
@@ -38,7 +33,16 @@ function answerHolder<T>(
   })
 }
 
-async function configOf(tx: CardStores, holder: string) {
+/** How the cards of a holder look. */
+export async function dataOf(tx: CardStores, holder: string) {
+  const held = await tx.cards.listOf(holder, limits.cardsPerHolderMax)
+  return Object.fromEntries(
+    held.map(({ uuid, design }) => [uuid, { design: { ...design, description: '' } }]),
+  )
+}
+
+/** Limits of a holder's cards, and the merchants that they pay. */
+export async function configOf(tx: CardStores, holder: string) {
   const merchants = await tx.holders.merchantsOf(holder)
   const cards: Record<string, object> = {}
   for (const card of await tx.cards.listOf(holder, limits.cardsPerHolderMax)) {

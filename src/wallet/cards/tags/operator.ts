@@ -4,6 +4,7 @@ import type { Locking } from '../../../db/database.ts'
 import { npubOf } from '../../../nostr/keys.ts'
 import type { Card } from '../card-store.ts'
 import { openAt, openDelegation } from '../delegation.ts'
+import { oweNotice } from '../holders/notices.ts'
 import { chosenCode } from '../requests.ts'
 import type { CardAdmin, CardStores } from '../service.ts'
 import { keyVersions } from '../tag.ts'
@@ -81,6 +82,7 @@ export async function operateCards(
       return database.transact({ roots: [] }, async (tx) => {
         const card = await findLocked(tx, command.card)
         await tx.cards.block(card.id, command.blocked)
+        if (card.holder !== null) oweNotice(tx, card.holder)
         return describe(admin, { ...card, blocked: command.blocked })
       })
     case 'keys':

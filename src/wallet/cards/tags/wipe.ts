@@ -1,6 +1,8 @@
 import { Refusal } from '../../../base/refusal.ts'
+import type { AfterCommit } from '../../../db/database.ts'
 import type { NostrEvent } from '../../../nostr/event.ts'
 import { npubOf } from '../../../nostr/keys.ts'
+import { oweNotice } from '../holders/notices.ts'
 import { answerOnce, readCardRequest, requireWriter } from '../requests.ts'
 import type { CardAdmin, CardStores, Cards } from '../service.ts'
 import { answerKeys, keysOf, parseCid, requireSafeWay } from './initialise.ts'
@@ -26,9 +28,12 @@ export async function wipe(cards: Cards, value: unknown, secure: boolean): Promi
 }
 
 /** End a card; the result has the keys of its tag. Refuses `card-unknown`. */
-export async function wipeTag(cards: CardAdmin, tx: CardStores, cid: string) {
+export async function wipeTag(cards: CardAdmin, tx: CardStores & AfterCommit, cid: string) {
   const card = await tx.cards.findByCid(cid)
   if (!card) throw new Refusal('card-unknown')
-  if (await tx.cards.remove(card.id, cards.now())) await tx.cards.unlinkCode(card.id)
+  if (await tx.cards.remove(card.id, cards.now())) {
+    await tx.cards.unlinkCode(card.id)
+    if (card.holder !== null) oweNotice(tx, card.holder)
+  }
   return { ...keysOf(cards, card), ctr: card.counter, designUuid: card.design.uuid }
 }
