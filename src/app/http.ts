@@ -123,7 +123,16 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
     directoryRoutes(identities),
     transferRoutes(transfers, rateLimits),
     inboxRoutes(transfers, auth),
-    ...(relay ? [relayRoutes({ version, manager: signer.pubkey, open: management.private })] : []),
+    ...(relay
+      ? [
+          relayRoutes({
+            version,
+            manager: signer.pubkey,
+            open: management.private,
+            base: identities.base,
+          }),
+        ]
+      : []),
     tlsRoutes(trusted),
     healthRoutes(createReadiness(database, disk), metrics, rateLimits),
     pageRoutes(() => ({

@@ -24,8 +24,10 @@ export const relayLimits = {
   relayAnswerCharsMax: 4 * 1024 * 1024,
   /** Largest message of a client, and therefore the largest event. */
   relayMessageBytesMax: 256 * 1024,
-  /** A contact list (NIP-02) has thousands of tags. Each tag costs a write. */
-  relayTagsMax: 5000,
+  /** A content with the rest of its event, if it has no escapes, fits into a message. */
+  relayContentCharsMax: 255 * 1024,
+  /** A contact list (NIP-02) has thousands of tags; so many with a key each fit into a message. Each tag costs a write. */
+  relayTagsMax: 3500,
   /** Indexed characters of a tag. Any id or address fits, but no long text. */
   relayTagCharsMax: 256,
   /** Connections. Above it, the address with the most loses an idle one. */

@@ -32,7 +32,8 @@ export type SocketData = {
 /** The handlers of WebSockets for Bun. */
 export function webSocketHandlers(sockets: Sockets | null, loop: LoopMonitor) {
   return {
-    maxPayloadLength: limits.relayMessageBytesMax,
+    // A longer frame ends the connection without a word, so this is twice the bound of a message.
+    maxPayloadLength: limits.relayMessageBytesMax * 2,
     // The relay disconnects slow readers earlier.
     backpressureLimit: limits.relayUnreadBytesMax * 2,
     closeOnBackpressureLimit: true,
@@ -42,6 +43,12 @@ export function webSocketHandlers(sockets: Sockets | null, loop: LoopMonitor) {
     },
     message(socket: ServerWebSocket<SocketData>, message: string | Buffer) {
       if (typeof message !== 'string') return socket.close(1003, 'text only')
+      if (tooLong(message)) {
+        socket.send(
+          `["NOTICE","too large: a message has at most ${limits.relayMessageBytesMax} bytes"]`,
+        )
+        return socket.close(1009, 'too large')
+      }
       const { route, connection } = socket.data
       loop.enter(route)
       sockets?.message(connection, message)
@@ -54,6 +61,12 @@ export function webSocketHandlers(sockets: Sockets | null, loop: LoopMonitor) {
       sockets?.close(socket.data.connection)
     },
   }
+}
+
+/** True above the bound of a message in UTF-8. Most messages are so short that their bytes need no count. */
+function tooLong(message: string): boolean {
+  const max = limits.relayMessageBytesMax
+  return message.length > max / 3 && Buffer.byteLength(message) > max
 }
 
 function toSocket(socket: ServerWebSocket<SocketData>): Socket {

@@ -34,6 +34,9 @@ export function createPolicy({ open, isMember, rateLimit, seconds }: PolicyOptio
   })
 
   return {
+    /** True if everyone may write at present. */
+    open,
+
     /** True if this address may send an event of this size. Checked first, because it costs nothing. */
     maySend: (address: string, chars: number): boolean => quotas.address(address, chars) === 0,
 

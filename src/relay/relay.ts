@@ -132,7 +132,10 @@ export function createRelay(options: RelayOptions) {
     }
   }
 
-  /** Send the NIP-42 challenge when it is needed. Some clients do not work while a challenge is unanswered. */
+  /**
+   * Send the NIP-42 challenge: at the opening where writes are restricted, since some clients authenticate at no other
+   * moment, else with the first refusal. Some clients do not work while a challenge is unanswered.
+   */
   const challenge = (client: Client) => {
     if (client.challenged) return
     client.challenged = true
@@ -224,6 +227,7 @@ export function createRelay(options: RelayOptions) {
       }
       clients.set(connection, client)
       readers.open(connection)
+      if (!client.inside && !policy.open()) challenge(client)
     },
 
     close,
@@ -256,7 +260,7 @@ export function createRelay(options: RelayOptions) {
 const verdicts: Record<Stored, Verdict> = {
   stored: { accepted: true, message: '' },
   duplicate: { accepted: true, message: 'duplicate: already have this event' },
-  older: { accepted: true, message: 'duplicate: a newer version is stored' },
+  older: { accepted: false, message: 'duplicate: a newer version is stored' },
   deleted: { accepted: false, message: 'blocked: deleted by its author' },
 }
 

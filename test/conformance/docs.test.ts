@@ -564,7 +564,7 @@ function couponRoutes(): DescribedRoute[] {
     arrivalRoutes(nothing),
     shopRoutes(nothing, nothing),
     gatewayRoutes(nothing),
-    relayRoutes({ version: '', manager: '', open: () => false }),
+    relayRoutes({ version: '', manager: '', open: () => false, base: () => '' }),
     identityRoutes(nothing, noRateLimits),
     directoryRoutes(nothing),
     transferRoutes(nothing, noRateLimits),

@@ -53,9 +53,8 @@ afterAll(async () => {
   await cleanUp()
 })
 
-/** The relay asks for it as soon as a client hands in an event of a stranger. */
+/** The relay sends it at the opening. */
 async function challengeOf(client: RelayClient): Promise<string> {
-  if (!client.messages.some(([type]) => type === 'AUTH')) await client.publish(createEvent())
   const [, challenge] = await client.wait(([type]) => type === 'AUTH')
   return challenge
 }
@@ -97,12 +96,20 @@ describe('a public service', () => {
     }
   })
 
-  test('asks a stranger to authenticate when it publishes, and then refuses', async () => {
+  test('sends the challenge at the opening, once, and works while it is unanswered', async () => {
+    const client = await connectRelay(server.url)
+    const [, challenge] = await client.wait(([type]) => type === 'AUTH')
+    expect(challenge).toMatch(/^[0-9a-f]{32}$/)
+    expect(client.messages).toHaveLength(1)
+    expect(await client.publish(createEvent({ signer: merchant }))).toEqual([true, ''])
+    expect(await client.idsOf({ limit: 1 })).toHaveLength(1)
+    await client.publish(createEvent())
+    expect(client.messages.filter(([type]) => type === 'AUTH')).toHaveLength(1)
+  })
+
+  test('asks a stranger that publishes to authenticate, and then refuses', async () => {
     const stranger = newSigner()
     const client = await connectRelay(server.url)
-    await client.publish(createEvent({ signer: merchant }))
-    await client.idsOf({ limit: 1 })
-    expect(client.messages.some(([type]) => type === 'AUTH')).toBe(false)
     const [accepted, message] = await client.publish(createEvent({ signer: stranger }))
     expect([accepted, message]).toEqual([false, expect.stringMatching(/^auth-required: /)])
     expect(await authenticate(client, stranger)).toEqual([true, ''])
@@ -215,6 +222,7 @@ describe('a private service', () => {
       (await call(shop.url, '/relay')).json.limitation.restricted_writes
     const client = await connectRelay(shop.url)
     expect(await client.publish(createEvent())).toEqual([true, ''])
+    expect(client.messages.some(([type]) => type === 'AUTH')).toBe(false)
     expect(await restricted()).toBe(false)
     const visitor = await connectRelay(shop.url, { 'X-Forwarded-For': '203.0.113.5' })
     const [accepted, message] = await visitor.publish(createEvent())

@@ -180,7 +180,7 @@ describe('replaceable events and deletions', () => {
       createEvent({ signer, kind: 30_078, createdAt: now - age, tags: [['d', 'menu']] }),
     ) as [ReturnType<typeof createEvent>, ReturnType<typeof createEvent>]
     expect(await client.publish(current)).toEqual([true, ''])
-    expect(await client.publish(old)).toEqual([true, 'duplicate: a newer version is stored'])
+    expect(await client.publish(old)).toEqual([false, 'duplicate: a newer version is stored'])
     expect(await client.idsOf({ authors: [signer.pubkey] })).toEqual([current.id])
   })
 
@@ -348,6 +348,22 @@ describe('subscriptions', () => {
 })
 
 describe('the address over HTTP', () => {
+  test('the numbers of the document fit each other: what it allows fits into a message', async () => {
+    const { limitation } = (await call(server.url, '/relay')).json
+    const one = ['p', 'f'.repeat(64)]
+    for (const event of [
+      createEvent({ tags: Array.from({ length: limitation.max_event_tags }, () => one) }),
+      createEvent({ content: 'x'.repeat(limitation.max_content_length) }),
+    ]) {
+      const text = JSON.stringify(['EVENT', event])
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limitation.max_message_length)
+      expect(await client.publish(event)).toEqual([true, ''])
+    }
+    const over = Array.from({ length: limitation.max_event_tags + 1 }, () => ['t', 'x'])
+    expect((await client.publish(createEvent({ tags: over })))[0]).toBe(false)
+    expect(limitation.default_limit).toBeLessThanOrEqual(limitation.max_limit)
+  })
+
   test('GET /relay serves the NIP-11 document to everybody', async () => {
     const { status, headers, json } = await call(server.url, '/relay', {
       headers: { Accept: 'application/nostr+json' },
@@ -358,6 +374,7 @@ describe('the address over HTTP', () => {
     expect(json.supported_nips).toEqual([1, 9, 11, 40, 42, 45])
     expect(json.pubkey).toBe((await call(server.url, '/api/coupons/manager')).json.pubkey)
     expect(json.limitation).toMatchObject({ max_message_length: 262_144, max_subscriptions: 50 })
+    expect(json.software).toBe(`${server.url}/docs`)
     expect((await call(server.url, '/relay')).json).toEqual(json)
     const options = await call(server.url, '/relay', { method: 'OPTIONS' })
     expect([options.status, options.headers.get('access-control-allow-origin')]).toEqual([204, '*'])

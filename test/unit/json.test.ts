@@ -51,7 +51,7 @@ test.each([
   ['brackets behind escaped quotes', `["${'\\"['.repeat(500)}"]`],
   ['many numbers, none of them long', `[${'1234567890,'.repeat(2000)}-1.5e-7]`],
   ['many arrays, none of them deep', `[${'[],'.repeat(20_000)}[]]`],
-  ['an event with five thousand tags', eventOf(limits.relayTagsMax)],
+  ['an event with thousands of tags', eventOf(limits.relayTagsMax)],
   ['a request of ten filters with a thousand authors each', JSON.stringify(request())],
   ['keys twice: the last one counts', '{"a":1,"a":2}'],
   ['lone surrogates', '{"\\ud800":"\\udfff"}'],
