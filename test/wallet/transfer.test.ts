@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
+import { npubOf } from '../../src/nostr/keys.ts'
 import {
   call,
   createDefinition,
@@ -82,7 +83,13 @@ describe('a voucher of this service', () => {
       expect(sent).toEqual({ status: 'SENT' })
       expect(await statusOf(nonce)).toBe('refreshed')
       const [held] = await openInbox(there.server.url, eva, there.url)
-      expect(held).toMatchObject({ status: 'unknown', comment: 'Hola', couponId })
+      // Where it is redeemed, and so where its holder asks for its state.
+      const service = { npub: npubOf(here.manager), url: here.url }
+      expect(held).toMatchObject({ status: 'unknown', comment: 'Hola', couponId, service })
+      const asked =
+        here.server.url + `${held?.service.url}/api/coupons/preview`.slice(here.url.length)
+      const body = { nonce: held?.nonce }
+      expect((await call(asked, '', { body })).json.status).toBe('minted')
       expect(await statusOf(held?.nonce ?? '')).toBe('minted')
       // The minted event, whether the sender included it or not.
       const { tags, content, created_at } = held?.voucher ?? {}
@@ -98,7 +105,7 @@ describe('a voucher of this service', () => {
     expect(await transfer({ nonce, to: anaAt() })).toEqual({ status: 'SENT' })
     here.front.target = here.server.url
     const [held] = await openInbox(here.server.url, ana, here.url)
-    expect(held?.status).toBe('minted')
+    expect(held).toMatchObject({ status: 'minted', service: null })
     expect(await statusOf(held?.nonce ?? '')).toBe('minted')
   })
 

@@ -44,9 +44,10 @@ export async function requireRoom(
 }
 
 /** The caller's vouchers, newest first. */
-export async function listInbox({ database, now }: Transfers, caller: Caller) {
+export async function listInbox(transfers: Transfers, caller: Caller) {
+  const { database } = transfers
   const held = await database.snapshot((tx) => tx.inbox.list(caller.pubkey, limits.inboxRowsMax))
-  return { vouchers: held.map((one) => heldView(one, now())) }
+  return { vouchers: held.map((one) => heldView(transfers, one)) }
 }
 
 /** Delete one of the caller's vouchers, spent or not. Refuses `held-unknown`. */
@@ -59,9 +60,9 @@ export async function forget({ database }: Transfers, caller: Caller, id: string
   })
 }
 
-function heldView(held: Held, now: number) {
+function heldView({ now, couponService, services }: Transfers, held: Held) {
   const { terms, owner, phase, rules } = held
-  const known = phase === 'minted' && expired(terms, now) ? 'expired' : phase
+  const known = phase === 'minted' && expired(terms, now()) ? 'expired' : phase
   return {
     id: handleText(held.handle),
     status: known ?? 'unknown',
@@ -73,8 +74,18 @@ function heldView(held: Held, now: number) {
     description: terms.description,
     image: terms.image,
     npub: npubOf(owner),
+    service:
+      held.service === couponService.signer.pubkey
+        ? null
+        : { npub: npubOf(held.service), url: baseOf(services.get(held.service) ?? '') },
     expiresAt: terms.expiresAt,
     ...(rules !== null && { rules }),
     sealed: held.sealed,
   }
+}
+
+/** The address under which a service has its routes; null where its refresh address does not tell it. */
+function baseOf(refreshUrl: string): string | null {
+  const [, base = null] = /^(.*)\/api\/coupons\/refresh$/.exec(refreshUrl) ?? []
+  return base
 }

@@ -57,6 +57,19 @@ export const InboxModel = t.Object({
       description: t.String(),
       image: nullable(t.String()),
       npub: t.String({ description: "The merchant's" }),
+      service: nullable(
+        t.Object(
+          {
+            npub: t.String({ description: 'The key that signed the voucher' }),
+            url: nullable(
+              t.String({
+                description: 'Its address: `/api/coupons/preview` and the others follow',
+              }),
+            ),
+          },
+          { description: 'Where it is redeemed. null: here' },
+        ),
+      ),
       expiresAt: nullable(t.Integer()),
       rules: t.Optional(
         t.Unknown({ description: 'As in the voucher; another service may state others' }),
