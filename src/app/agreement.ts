@@ -32,6 +32,7 @@ export const nodeRules: Readonly<Record<keyof typeof settings, Rule>> = {
   identitySelfSignup: 'warned',
   identityReserved: 'warned',
   voucherServices: 'warned',
+  allowPrivateServices: 'warned',
   cardWriters: 'warned',
   defaultLimits: 'warned',
   rateLimit: 'warned',

@@ -45,8 +45,24 @@ export function readConfig(
   if ((values.tlsCert === null) !== (values.tlsKey === null)) {
     problems.push('TLS_CERT and TLS_KEY: set both or neither')
   }
+  problems.push(...privateProblems(values))
   if (problems.length > 0) throw new OperatorError(problems.join('\n'))
   return { config: Object.freeze(config), warnings: nearMisses(env) }
+}
+
+/** Private services are for a desk. A public service would let strangers reach what is behind its firewall. */
+function privateProblems({ allowPrivateServices, publicUrls, voucherServices }: Values): string[] {
+  const problems: string[] = []
+  if (allowPrivateServices.size > 0 && publicUrls.some((url) => url.startsWith('https:'))) {
+    problems.push('ALLOW_PRIVATE_SERVICES: for development only, not with a PUBLIC_URL of https')
+  }
+  for (const address of voucherServices.values()) {
+    const { protocol, origin } = new URL(address)
+    if (protocol === 'https:' || allowPrivateServices.has(origin)) continue
+    problems.push('VOUCHER_SERVICES: expected https, or a service of ALLOW_PRIVATE_SERVICES')
+    break
+  }
+  return problems
 }
 
 /** The flag of a setting: `PUBLIC_URL` is `--public-url`. */

@@ -182,6 +182,14 @@ export const settings = {
       'Services whose vouchers are taken: npub|https://host/api/coupons/refresh, comma-separated',
     shown: 'only its own',
   }),
+  allowPrivateServices: setting<ReadonlySet<string>>({
+    variable: 'ALLOW_PRIVATE_SERVICES',
+    fallback: new Set(),
+    parse: parseOrigins,
+    about:
+      'For development: services that may be private and plain http, http://host:port, comma-separated',
+    shown: 'none',
+  }),
   cardMasterKey: setting<Uint8Array | null>({
     variable: 'CARD_MASTER_KEY',
     fallback: null,
@@ -298,11 +306,22 @@ function parseService(text: string): [pubkey: string, refreshUrl: string] {
   const expected = 'npub|https://host/api/coupons/refresh, comma-separated'
   const [key = '', address = '', ...rest] = text.split('|').map((part) => part.trim())
   const url = URL.parse(address)
-  const plain = url?.protocol === 'https:' && !url.username && !url.password && !url.hash
+  const web = url?.protocol === 'https:' || url?.protocol === 'http:'
+  const plain = web && !url.username && !url.password && !url.hash
   return [
     expect(rest.length === 0 ? parsePubkey(key) : null, expected),
     expect(plain ? url.href : null, expected),
   ]
+}
+
+function parseOrigins(text: string): ReadonlySet<string> {
+  const origins = list(text).map((one) => {
+    const url = URL.parse(one)
+    return url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
+      ? url.origin
+      : null
+  })
+  return new Set(origins.map((one) => expect(one, 'http://host:port, comma-separated')))
 }
 
 function parsePort(text: string): number {

@@ -71,7 +71,13 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   removeMoveCopy(config.dataDir)
   removeArriving(config)
 
-  const wayOut = createFetchPublic(parts.outbound)
+  const outbound = { ...parts.outbound, privateOrigins: config.allowPrivateServices }
+  if (config.allowPrivateServices.size > 0) {
+    const hint =
+      'ALLOW_PRIVATE_SERVICES is for development: anybody who reaches this service makes it call these'
+    log.warn('outbound.private', { services: [...config.allowPrivateServices].join(' '), hint })
+  }
+  const wayOut = createFetchPublic(outbound)
   const fetchPublic = parts.around?.(wayOut) ?? wayOut
   const addresses = createOwnAddresses(config.publicUrls)
 
@@ -88,7 +94,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
   const naming = createIdentities(config, {
     ...{ database, now, signer, verify, verifyHash, fetchPublic, requireDisk },
     ...{ relays: gateway.addresses, base: addresses.base },
-    usable: createUrlRule(parts.outbound),
+    usable: createUrlRule(outbound),
   })
   const { identities } = naming
   const cards = stopAtEnd(

@@ -35,7 +35,8 @@ type RunningTransfers = {
 
 /** Put the dependencies of transfers together, and start their worker. */
 export function startTransfers(config: Config, parts: TransferParts): RunningTransfers {
-  const { fetchPublic, jobs, log, steady, ...shared } = parts
+  const { jobs, log, steady, ...shared } = parts
+  const fetchPublic = tellingWhy(parts.fetchPublic, log)
   // Two sets of slots, so that two services that send to each other never wait for each other.
   const refreshSlots = createSlots(limits.refreshSlots)
   const leavingSlots = createSlots(limits.leavingSlots)
@@ -48,7 +49,7 @@ export function startTransfers(config: Config, parts: TransferParts): RunningTra
     services: config.voucherServices,
     refreshElsewhere: createRefreshElsewhere(refreshing),
     previewElsewhere: createPreviewElsewhere(refreshing),
-    lookUp: createLookUpAddress(fetchPublic),
+    lookUp: createLookUpAddress(fetchPublic, config.allowPrivateServices),
     handOver: createHandOver(fetchPublic),
     async leaving(sender, host, work) {
       rates.leaving(sender)
@@ -63,6 +64,35 @@ export function startTransfers(config: Config, parts: TransferParts): RunningTra
   const worker = startTransferWorker({ transfers, jobs, failed })
   shared.database.listen(swapPostponed, { told: worker.wake, missed: worker.wake })
   return { transfers, stop: worker.stop }
+}
+
+/** A line for the operator with the cause of each failed request: senders learn no more than that it failed. */
+function tellingWhy(fetchPublic: FetchPublic, log: Log): FetchPublic {
+  return async (url, request) => {
+    try {
+      return await fetchPublic(url, request)
+    } catch (cause) {
+      if (cause instanceof OutboundError) {
+        const { reason, sent } = cause
+        log.warn('service.unreachable', { service: url.origin, why: reasons[reason], sent })
+      }
+      throw cause
+    }
+  }
+}
+
+const reasons: Record<OutboundError['reason'], string> = {
+  url: 'plain http is for services of ALLOW_PRIVATE_SERVICES only',
+  resolve: 'its name has no address',
+  address: 'its address is a private one, and ALLOW_PRIVATE_SERVICES does not name it',
+  connect: 'no connection',
+  certificate: 'its certificate is not valid',
+  redirect: 'it redirects',
+  encoding: 'its answer is encoded in another way than asked for',
+  'too-large': 'its answer is too large',
+  protocol: 'the connection broke, or it speaks no HTTP',
+  timeout: 'no answer in time',
+  busy: 'too many requests under way there',
 }
 
 /** Null for no free slot. The calls themselves answer their own failures. */

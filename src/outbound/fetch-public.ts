@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { limits } from '../base/limits.ts'
@@ -51,11 +51,13 @@ type OutboundRequest = {
   idempotencyKey?: string
 }
 
-/** Sends a GET or POST to an https URL of the public Internet, once, without redirects. Throws OutboundError only. */
+/** Sends a GET or POST to an https URL of the public Internet, or to a private origin of the settings, once, without redirects. Throws OutboundError only. */
 export type FetchPublic = (url: URL, request: OutboundRequest) => Promise<OutboundAnswer>
 
-/** Settings for tests only. No environment variable reaches them. */
+/** Settings for tests and for development. */
 export type OutboundSettings = {
+  /** Origins that may be private and plain http (`ALLOW_PRIVATE_SERVICES`). The other settings are for tests only. */
+  privateOrigins?: ReadonlySet<string>
   /** Name resolver, called once per request. */
   resolve?: ResolveHost
   /** Allow 127.0.0.0/8 and ::1. */
@@ -73,7 +75,8 @@ export function createFetchPublic(settings: OutboundSettings = {}): FetchPublic 
   const allowed = createAddressRule(settings)
 
   return async (url, { deadlineMs, bodyBytesMax, accept, json, idempotencyKey }) => {
-    const host = checkedHost(url)
+    const near = isPrivate(settings, url)
+    const host = checkedHost(url, near)
     const deadline = new AbortController()
     const { signal } = deadline
     const timer = setTimeout(() => deadline.abort(), deadlineMs)
@@ -83,7 +86,10 @@ export function createFetchPublic(settings: OutboundSettings = {}): FetchPublic 
       const body = json === undefined ? null : Buffer.from(JSON.stringify(json))
       const headers = { ...headersOf(url, body, idempotencyKey), ...(accept && { accept }) }
       const target = { url, servername, headers, body, bodyBytesMax, signal, ca: settings.ca }
-      return await exchangeWith(candidates(found.filter(allowed)), target)
+      return await exchangeWith(
+        candidates(found.filter((address) => near || allowed(address))),
+        target,
+      )
     } finally {
       clearTimeout(timer)
     }
@@ -94,7 +100,9 @@ export function createFetchPublic(settings: OutboundSettings = {}): FetchPublic 
 export function createUrlRule(settings: OutboundSettings = {}): (url: URL) => boolean {
   const allowed = createAddressRule(settings)
   return (url) => {
-    const host = hostOf(url)
+    const near = isPrivate(settings, url)
+    const host = hostOf(url, near)
+    if (near) return host !== null
     // A name without a dot exists in the local network only.
     return host !== null && (isIP(host) ? allowed(host) : host.includes('.'))
   }
@@ -104,15 +112,20 @@ function createAddressRule({ allowLoopback }: OutboundSettings): (address: strin
   return (address) => publicAddress(address) || (allowLoopback === true && loopbackAddress(address))
 }
 
-function checkedHost(url: URL): string {
-  const host = hostOf(url)
+function isPrivate({ privateOrigins }: OutboundSettings, { origin }: URL): boolean {
+  return privateOrigins?.has(origin) === true
+}
+
+function checkedHost(url: URL, near: boolean): string {
+  const host = hostOf(url, near)
   if (host === null) throw new OutboundError('url')
   return host
 }
 
 /** The host of a usable URL, or null. */
-function hostOf(url: URL): string | null {
-  if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return null
+function hostOf(url: URL, near: boolean): string | null {
+  if ((url.protocol !== 'https:' && !near) || url.username !== '' || url.password !== '')
+    return null
   const host = url.hostname.replace(/^\[|\]$/g, '')
   // A name with a trailing dot is the same host, but its certificate has another name.
   return host === '' || host.endsWith('.') ? null : host
@@ -180,10 +193,11 @@ function exchange(address: string, target: Target): Promise<OutboundAnswer> {
   return new Promise((resolve, reject) => {
     let connected = false
     let sent = false
-    const request = httpsRequest({
+    const plain = url.protocol === 'http:'
+    const request = (plain ? httpRequest : httpsRequest)({
       method: body ? 'POST' : 'GET',
       host: address,
-      port: url.port === '' ? 443 : Number(url.port),
+      port: url.port === '' ? (plain ? 80 : 443) : Number(url.port),
       path: url.pathname + url.search,
       servername,
       // No connection pool: a connection must never serve another host name behind the same address.
@@ -209,7 +223,7 @@ function exchange(address: string, target: Target): Promise<OutboundAnswer> {
         if (socket.remoteAddress !== address) fail('address')
       })
       // The request is written after the handshake only. Else `sent` could not tell if a byte was sent.
-      socket.on('secureConnect', () => {
+      socket.on(plain ? 'connect' : 'secureConnect', () => {
         if (request.destroyed) return
         sent = true
         request.end(body)

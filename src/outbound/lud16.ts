@@ -18,10 +18,14 @@ type HandOverAnswer =
 export type HandOver = (callback: URL, json: Record<string, unknown>) => Promise<HandOverAnswer>
 
 /** Create the look-up of lightning addresses (LUD-16). */
-export function createLookUpAddress(fetchPublic: FetchPublic): LookUpAddress {
+export function createLookUpAddress(
+  fetchPublic: FetchPublic,
+  privateOrigins: ReadonlySet<string> = new Set(),
+): LookUpAddress {
   return async (name, host) => {
     try {
-      const url = new URL(`https://${host}/.well-known/lnurlp/${name}`)
+      const scheme = privateOrigins.has(`http://${host}`) ? 'http' : 'https'
+      const url = new URL(`${scheme}://${host}/.well-known/lnurlp/${name}`)
       const { status, body } = await fetchPublic(url, {
         deadlineMs: limits.addressDeadlineMs,
         bodyBytesMax: limits.addressBodyBytesMax,

@@ -57,6 +57,7 @@ test('without any setting every value is the default', () => {
     federationId: null,
     identityIssuers: null,
     voucherServices: new Map(),
+    allowPrivateServices: new Set(),
     cardMasterKey: null,
     cardWriters: null,
     defaultLimits: [],
