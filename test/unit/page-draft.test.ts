@@ -17,6 +17,19 @@ beforeAll(async () => {
 const outcome = (fields: { name?: string; description?: string }) =>
   checks.authoredOf({ ...drafts.emptyDraft, percent: '10', name: 'Café', ...fields })
 
+test('values that other programs do not read are told beside its field, and sent all the same', async () => {
+  const { unreadElsewhere } = await import('../../src/ui/panel/benefit-forms.tsx')
+  const of = (fields: object) => unreadElsewhere({ ...drafts.emptyDraft, ...fields })
+  expect(of({ percent: '12,5' })).toEqual({ percent: true, products: false })
+  expect(of({ percent: '12' })).toEqual({ percent: false, products: false })
+  expect(of({ percent: '' })).toEqual({ percent: false, products: false })
+  const uuid = crypto.randomUUID()
+  expect(of({ percent: '5', products: `${uuid}, café` }).products).toBe(true)
+  expect(of({ percent: '5', products: `${uuid} , ${uuid.toUpperCase()}` }).products).toBe(false)
+  const sent = checks.authoredOf({ ...drafts.emptyDraft, percent: '12,5', products: 'café' })
+  expect(sent.authored?.benefit).toMatchObject({ percent: 12.5, productDs: ['café'] })
+})
+
 test('an invisible name, or one that turns text, is reported beside its field', () => {
   for (const name of ['\u3164', 'Café\u202e']) {
     expect(outcome({ name })).toEqual({ authored: null, wrongs: { name: 'wrong.hidden' } })

@@ -83,6 +83,7 @@ const forms: { [T in BenefitType]: Form<T> } = {
         placeholder={t('field.example', { text: '25' })}
         value={draft.percent}
         onText={(percent) => onChange({ percent })}
+        hint={unreadElsewhere(draft).percent ? t('elsewhere.percent') : undefined}
         error={wrong('percent')}
         beside={<span class="unit">%</span>}
       />
@@ -215,6 +216,23 @@ export function retypedBenefit(draft: BenefitDraft, again: (text: string) => str
   }
 }
 
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/**
+ * The fields whose values are good here, but that programs of La Crypta do not read: they want whole percents, and
+ * products by UUIDs.
+ */
+export function unreadElsewhere(draft: BenefitDraft): { percent: boolean; products: boolean } {
+  const { percent = 0, productDs = [] } = sentBenefit(draft) as {
+    percent?: number
+    productDs?: string[]
+  }
+  return {
+    percent: typeof percent === 'number' && percent > 0 && !Number.isInteger(percent),
+    products: productDs.some((one) => !uuid.test(one)),
+  }
+}
+
 type Props = { draft: BenefitDraft; wrongs: Wrongs; onChange: Change }
 
 /** The inputs of the chosen type, and those that types share. */
@@ -230,7 +248,9 @@ export function BenefitFields({ draft, wrongs, onChange }: Props) {
       {ofProducts && (
         <Field
           label={t('field.products')}
-          hint={t('field.products.hint')}
+          hint={
+            unreadElsewhere(draft).products ? t('elsewhere.products') : t('field.products.hint')
+          }
           placeholder={t('field.products.example')}
           value={draft.products}
           onText={(products) => onChange({ products })}

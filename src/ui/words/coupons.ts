@@ -81,6 +81,14 @@ export const couponWords = createWords(
       'Separalos con comas. Si lo dejás vacío, vale en toda la compra.',
       'Separate them with commas. If you leave it empty, it applies to everything.',
     ],
+    'elsewhere.percent': [
+      'Con decimales, otros sistemas no lo leen. Acá anda igual.',
+      'With decimals, other systems do not read it. Here it works all the same.',
+    ],
+    'elsewhere.products': [
+      'Otros sistemas no lo leen: esperan los códigos de su catálogo. Acá anda igual.',
+      'Other systems do not read it: they expect the codes of their catalogue. Here it works all the same.',
+    ],
     'field.products.example': ['Ej.: café, medialuna', 'E.g. coffee, croissant'],
     'field.bought': ['Comprando', 'When they buy'],
     'field.gift': ['Se lleva de regalo', 'They get free'],
