@@ -38,6 +38,9 @@ export const processLimits = {
    * A client that brings about many of them slows down one commit in a hundred.
    */
   carefulCommits: 100,
+  /** After two commits that waited as long for the disk, the next one waits `gatherMs` for operations that share it. */
+  slowSyncMs: 5,
+  gatherMs: 3,
   /** Size to which the WAL file is cut after a checkpoint. */
   journalBytesMax: 64 * 1024 * 1024,
   /** Operations that wait for a commit. More are answered 503. */

@@ -25,6 +25,15 @@ export type SqliteOptions<Tx> = {
   events?: EngineEvents
   /** Opens a connection to the path. A simulation has disks of its own. */
   connect?: (path: string) => Sqlite
+  time?: EngineTime
+}
+
+/** A monotonic clock in milliseconds, and a timer. */
+type EngineTime = { steadyMs(): number; after(ms: number, call: () => void): unknown }
+
+const systemTime: EngineTime = {
+  steadyMs: () => performance.now(),
+  after: (ms, call) => setTimeout(call, ms),
 }
 
 /** The oldest SQLite without known WAL corruption bugs that concern us. */
@@ -46,6 +55,9 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   #heavy: Job<Tx>[] = []
   #flushing = false
   #closed = false
+  readonly #time: EngineTime
+  /** Milliseconds that the last two commits waited for the disk. One alone may have been held up by something else. */
+  #synced: [number, number] = [0, 0]
   #newestWrite = 0
   #newestStored = 0
   /** True if the last process closed the file properly. */
@@ -60,6 +72,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   constructor(options: SqliteOptions<Tx>) {
     this.#options = options
     this.#connect = options.connect ?? openConnection
+    this.#time = options.time ?? systemTime
     requireVersion()
     const connection = this.#connect(options.path)
     migrate(connection, options.schema)
@@ -162,7 +175,11 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   #schedule(): void {
     if (this.#flushing) return
     this.#flushing = true
-    setImmediate(() => void this.#flush())
+    const flush = () => void this.#flush()
+    // Nobody is answered while a commit waits for a slow disk. In the pause before it reads are answered, and operations
+    // arrive that share it.
+    if (Math.min(...this.#synced) < limits.slowSyncMs) setImmediate(flush)
+    else this.#time.after(limits.gatherMs, flush)
   }
 
   async #flush(): Promise<void> {
@@ -226,7 +243,9 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       this.#newestStored = now
     }
     this.#reader.outdate()
+    const asked = this.#time.steadyMs()
     writer.commit.run()
+    this.#synced = [this.#synced[1], this.#time.steadyMs() - asked]
     if (now > this.#newestWrite) this.#newestWrite = now
     this.#options.events?.committed(batch.length, (performance.now() - started) / 1000)
   }

@@ -54,6 +54,8 @@ export class Process implements DiskWatch {
         now: parts.now,
         stores: createStores,
         connect: () => parts.disk.connect(this).asEngine,
+        // Its disk takes no time, however long this machine needs for it.
+        time: { steadyMs: () => 0, after: () => undefined },
       })
     } catch (cause) {
       this.crash()

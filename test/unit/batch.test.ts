@@ -7,7 +7,7 @@ import { limits } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import type { AfterCommit } from '../../src/db/database.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
-import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
+import { openConnection, SqliteEngine, type SqliteOptions } from '../../src/db/sqlite.ts'
 import { at, key, terms, uuid } from '../contract/fixtures.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
 
@@ -19,12 +19,13 @@ afterEach(async () => {
 afterAll(cleanUp)
 
 /** An engine with a definition, and the statements that ran on its writing connection since then. */
-async function open() {
+async function open(time?: SqliteOptions<Stores>['time']) {
   const ran: string[] = []
   const connect = (path: string) => watched(openConnection(path), (text) => ran.push(text))
   const engine = new SqliteEngine({
     ...{ path: join(newDirectory(), 'coupons.db'), schema: couponSchema, connect },
     ...{ now: () => at, stores: createStores },
+    ...(time && { time }),
   })
   closers.push(() => engine.close())
   const transact = <T>(operation: (tx: Tx) => Promise<T>) =>
@@ -165,4 +166,33 @@ test('a refusal before the first write undoes nothing and needs no savepoint', a
   expect(await Promise.all([transact(mint), refused])).toEqual(['Café', 'refused'])
   expect([times('BEGIN IMMEDIATE'), times('SAVEPOINT'), times('ROLLBACK')]).toEqual([1, 0, 0])
   expect(await engine.snapshot(counted)).toEqual({ issued: 1, open: 1, total: 1 })
+})
+
+test('after two commits on a slow disk the next one waits for operations that share it', async () => {
+  let clock = 0
+  let waitMs: number = limits.slowSyncMs
+  const waiting: { ms: number; call: () => void }[] = []
+  const { transact, times } = await open({
+    steadyMs: () => (clock += waitMs),
+    after: (ms, call) => waiting.push({ ms, call }),
+  })
+  const turns = async () => {
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  // `open` made the first slow commit.
+  await transact(mint)
+  expect(times('BEGIN IMMEDIATE')).toBe(1)
+  const first = transact(mint)
+  await turns()
+  const second = transact(mint)
+  await turns()
+  expect([waiting.map(({ ms }) => ms), times('BEGIN IMMEDIATE')]).toEqual([[limits.gatherMs], 1])
+  waitMs = 0
+  waiting.pop()?.call()
+  await Promise.all([first, second])
+  expect(times('BEGIN IMMEDIATE')).toBe(2)
+
+  // The disk is fast again.
+  await transact(mint)
+  expect([waiting.length, times('BEGIN IMMEDIATE')]).toEqual([0, 3])
 })
