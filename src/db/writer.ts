@@ -42,7 +42,13 @@ export function createWriter<Tx>(
   stores: (sql: Sql) => Tx,
   listeners: Listeners,
 ): Writer<Tx> {
-  const batch = new Batch((text, params) => void connection.query(text).run(...params))
+  // The connection itself remembers no more than twenty statements.
+  const counts = new Map<string, Statement>()
+  const batch = new Batch((text, params) => {
+    const known = counts.get(text) ?? connection.query(text)
+    counts.set(text, known)
+    known.run(...params)
+  })
   const writer = {
     connection,
     batch,
