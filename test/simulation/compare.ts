@@ -39,6 +39,22 @@ export function compareDisk(machine: Machine): void {
     )
     same('issued', issued, open.length + claimed + voided)
   }
+  const batches = looking.query('SELECT uuid, issued FROM batches ORDER BY id').values()
+  same(
+    'the batches',
+    batches,
+    coupons.batches.map(({ id, issued }) => [id, issued]),
+  )
+  const posters = looking
+    .query(
+      `SELECT uuid, taken, (SELECT count(*) FROM poster_takes t WHERE t.poster_id = p.id),
+         taken_that_day, paused FROM posters p ORDER BY id`,
+    )
+    .values()
+  const hung = machine.posters.posters.map(({ id, takes, takenThatDay, paused }) => {
+    return [id, takes.length, takes.length, takenThatDay, Number(paused)]
+  })
+  same('the posters on the disk', posters, hung)
   machine.ledger.compare(disk)
   machine.compareTaken()
 }

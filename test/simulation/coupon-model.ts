@@ -19,12 +19,16 @@ export type ModelDefinition = {
   voided: number
 }
 
+export type ModelBatch = { id: string; definition: ModelDefinition; issued: number }
+
 export type ModelVoucher = {
   nonce: string
   handle: string
   definition: ModelDefinition
   /** The nonce of the first voucher of its chain. */
   root: string
+  /** The batch of the first voucher of a chain; of later ones it says nothing. */
+  batch: ModelBatch | null
   name: string
   expiresAt: number | null
   phase: 'minted' | 'claimed' | 'refreshed' | 'voided'
@@ -42,15 +46,26 @@ export type Json = any
 /** A request as a client repeats it, with a signature or a key where it has one. */
 export type Asked = { scope: string; request: string; key: string | null; signature: string | null }
 
+/** A mint as it is asked for. */
+type Minting = {
+  definition: ModelDefinition
+  by: string
+  count: number | null
+  batch: ModelBatch | 'new' | null
+}
+
 export class CouponModel {
   readonly definitions: ModelDefinition[] = []
   readonly vouchers: ModelVoucher[] = []
+  readonly batches: ModelBatch[] = []
+  /** Keys that a merchant listed, by "owner key"; whether they mint. */
+  readonly #minters = new Map<string, boolean>()
   readonly #byNonce = new Map<string, ModelVoucher>()
   readonly #answers = new Map<string, { request: string; body: string }>()
   readonly #signatures = new Set<string>()
 
   /** Spend the signature of a request and look for its kept answer. True when the outcome is settled by that. */
-  #settled({ scope, key, request, signature }: Asked, outcome: Outcome): boolean {
+  settled({ scope, key, request, signature }: Asked, outcome: Outcome): boolean {
     if (signature !== null) {
       if (this.#signatures.has(signature)) return refused(outcome, 'auth-replay')
       this.#signatures.add(signature)
@@ -62,7 +77,7 @@ export class CouponModel {
     return true
   }
 
-  #keep({ scope, key, request }: Asked, body: string): void {
+  keep({ scope, key, request }: Asked, body: string): void {
     if (key !== null) this.#answers.set(`${scope} ${key}`, { request, body })
   }
 
@@ -72,7 +87,7 @@ export class CouponModel {
     outcome: Outcome,
     now: number,
   ): void {
-    if (this.#settled(asked, outcome)) return
+    if (this.settled(asked, outcome)) return
     if (expired(wanted, now)) return void refused(outcome, 'expiry-past')
     const { body } = answerOf(outcome) as Json
     const { coupon } = JSON.parse(body)
@@ -84,7 +99,7 @@ export class CouponModel {
     )
     const counters = { issued: 0, claimed: 0, voided: 0 }
     this.definitions.push({ ...wanted, ...counters, id: coupon.id, archived: false })
-    this.#keep(asked, body)
+    this.keep(asked, body)
   }
 
   edit(
@@ -96,7 +111,7 @@ export class CouponModel {
     }: { definition: ModelDefinition; owner: string; changes: Partial<ModelDefinition> },
     outcome: Outcome,
   ): void {
-    if (this.#settled(asked, outcome)) return
+    if (this.settled(asked, outcome)) return
     if (definition.owner !== owner) return void refused(outcome, 'coupon-unknown')
     const { coupon } = answerOf(outcome) as Json
     Object.assign(definition, changes)
@@ -106,41 +121,99 @@ export class CouponModel {
 
   mint(
     asked: Asked,
-    { definition, by, count }: { definition: ModelDefinition; by: string; count: number | null },
+    { definition, by, count, batch }: Minting,
     outcome: Outcome,
     now: number,
   ): void {
-    if (this.#settled(asked, outcome)) return
-    if (definition.owner !== by) return void refused(outcome, 'mint-not-allowed')
-    if (definition.archived) return void refused(outcome, 'coupon-archived')
-    if (expired(definition, now)) return void refused(outcome, 'coupon-expired')
-    const { issued, voided, maxUses } = definition
-    const left = maxUses === null ? Number.POSITIVE_INFINITY : maxUses - (issued - voided)
-    if ((count ?? 1) > left) return void refused(outcome, 'coupon-exhausted')
+    if (this.settled(asked, outcome)) return
+    const { owner } = definition
+    if (owner !== by && this.#minters.get(`${owner} ${by}`) !== true) {
+      return void refused(outcome, 'mint-not-allowed')
+    }
+    const code = whyNotMinted(definition, count ?? 1, now)
+    if (code !== null) return void refused(outcome, code)
+    // The vouchers are written before this refusal.
+    if (batch && batch !== 'new' && batch.definition !== definition) {
+      return void refused(outcome, 'batch-unknown')
+    }
     const { body } = answerOf(outcome) as Json
     const answer = JSON.parse(body)
-    const minted: Json[] = count === null ? [answer] : answer.vouchers
+    const minted: Json[] = count === null && !batch ? [answer] : answer.vouchers
     same('the number of vouchers', minted.length, count ?? 1)
+    const filed = batch && this.#batchOf(batch, definition, answer.batch.id)
+    if (filed) filed.issued += minted.length
     definition.issued += minted.length
     for (const one of minted) {
       const { name, expiresAt } = definition
-      this.#issue(definition, one, { root: one.nonce, name, expiresAt })
+      this.issue(definition, one, { root: one.nonce, name, expiresAt }).batch = filed
     }
-    this.#keep(asked, body)
+    this.keep(asked, body)
   }
 
-  #issue(
+  #batchOf(batch: ModelBatch | 'new', definition: ModelDefinition, id: string): ModelBatch {
+    if (batch === 'new') {
+      const made = { id, definition, issued: 0 }
+      this.batches.push(made)
+      return made
+    }
+    same('the batch', id, batch.id)
+    return batch
+  }
+
+  voidBatch(
+    asked: Asked,
+    { batch, owner }: { batch: ModelBatch; owner: string },
+    outcome: Outcome,
+    now: number,
+  ): void {
+    if (this.settled(asked, outcome)) return
+    const { definition } = batch
+    if (definition.owner !== owner) return void refused(outcome, 'coupon-unknown')
+    const open = this.vouchers.filter(
+      ({ phase, root }) => phase === 'minted' && this.find(root)?.batch === batch,
+    )
+    same('the voided ones of a batch', (answerOf(outcome) as Json).voided, open.length)
+    for (const voucher of open) Object.assign(voucher, { phase: 'voided', endedAt: now })
+    definition.voided += open.length
+  }
+
+  authorize(
+    asked: Asked,
+    { owner, pubkey, mint }: { owner: string; pubkey: string; mint: boolean },
+    outcome: Outcome,
+  ): void {
+    if (this.settled(asked, outcome)) return
+    if (owner === pubkey) return void refused(outcome, 'minter-is-owner')
+    const name = `${owner} ${pubkey}`
+    const { created, minter } = answerOf(outcome) as Json
+    same('the minter', [created, minter.mint ?? true], [!this.#minters.has(name), mint])
+    this.#minters.set(name, mint)
+  }
+
+  unauthorize(
+    asked: Asked,
+    { owner, pubkey }: { owner: string; pubkey: string },
+    outcome: Outcome,
+  ): void {
+    if (this.settled(asked, outcome)) return
+    if (!this.#minters.delete(`${owner} ${pubkey}`)) return void refused(outcome, 'minter-unknown')
+    answerOf(outcome)
+  }
+
+  issue(
     definition: ModelDefinition,
     { nonce, voucher, ...answer }: Json,
     { root, name, expiresAt }: Pick<ModelVoucher, 'root' | 'name' | 'expiresAt'>,
-  ): void {
+  ): ModelVoucher {
     same(
       'the terms',
       [answer.couponId, answer.name, answer.expiresAt],
       [definition.id, name, expiresAt],
     )
     same('the event', JSON.parse(voucher.content).nonce, nonce)
-    this.#add(definition, nonce, { root, name, expiresAt }).event = voucher
+    const issued = this.#add(definition, nonce, { root, name, expiresAt })
+    issued.event = voucher
+    return issued
   }
 
   #add(
@@ -150,7 +223,13 @@ export class CouponModel {
   ): ModelVoucher {
     if (this.#byNonce.has(nonce)) throw new Mismatch('a nonce twice')
     const handle = handleText(handleOf(nonce))
-    const fresh = { phase: 'minted', endedAt: null, burned: null, event: null } as const
+    const fresh = {
+      phase: 'minted',
+      endedAt: null,
+      burned: null,
+      event: null,
+      batch: null,
+    } as const
     const issued: ModelVoucher = { ...fresh, nonce, handle, definition, root, name, expiresAt }
     this.#byNonce.set(nonce, issued)
     this.vouchers.push(issued)
@@ -170,11 +249,11 @@ export class CouponModel {
     const { replayed, body } = answerOf(outcome) as Json
     same('a first refresh', replayed, false)
     Object.assign(voucher, { phase: 'refreshed', endedAt: now, burned: { key, body } })
-    this.#issue(voucher.definition, JSON.parse(body), voucher)
+    this.issue(voucher.definition, JSON.parse(body), voucher)
   }
 
   claim(asked: Asked, voucher: ModelVoucher, outcome: Outcome, now: number): void {
-    if (this.#settled(asked, outcome)) return
+    if (this.settled(asked, outcome)) return
     const again = voucher.phase === 'claimed'
     const code = again ? null : whyNotLive(voucher, now, 'voucher-moved')
     if (code !== null) return void refused(outcome, code)
@@ -186,7 +265,7 @@ export class CouponModel {
     const answer = JSON.parse(body)
     const wanted = [again ? 'claimed' : 'success', voucher.endedAt, voucher.endedAt]
     same('the claim', [answer.status, answer.claimedAt, answer.voucher.created_at], wanted)
-    if (!again) this.#keep(asked, body)
+    if (!again) this.keep(asked, body)
   }
 
   void(
@@ -195,7 +274,7 @@ export class CouponModel {
     outcome: Outcome,
     now: number,
   ): void {
-    if (this.#settled(asked, outcome)) return
+    if (this.settled(asked, outcome)) return
     const { definition } = voucher
     if (definition.owner !== owner) return void refused(outcome, 'coupon-unknown')
     const target = chain ? this.endOf(voucher) : voucher
@@ -212,7 +291,7 @@ export class CouponModel {
     outcome: Outcome,
     now: number,
   ): void {
-    if (this.#settled(asked, outcome)) return
+    if (this.settled(asked, outcome)) return
     if (definition.owner !== owner) return void refused(outcome, 'coupon-unknown')
     const open = this.vouchers.filter(
       (one) => one.definition === definition && one.phase === 'minted',
@@ -255,7 +334,20 @@ export class CouponModel {
   }
 }
 
-function expired({ expiresAt }: { expiresAt: number | null }, now: number): boolean {
+/** The refusal of a mint, or null. */
+export function whyNotMinted(
+  definition: ModelDefinition,
+  count: number,
+  now: number,
+): string | null {
+  const { archived, issued, voided, maxUses } = definition
+  if (archived) return 'coupon-archived'
+  if (expired(definition, now)) return 'coupon-expired'
+  const left = maxUses === null ? Number.POSITIVE_INFINITY : maxUses - (issued - voided)
+  return count > left ? 'coupon-exhausted' : null
+}
+
+export function expired({ expiresAt }: { expiresAt: number | null }, now: number): boolean {
   return expiresAt !== null && expiresAt <= now
 }
 

@@ -14,6 +14,7 @@ import { Disk } from './disk.ts'
 import { LedgerModel } from './ledger-model.ts'
 import type { Loop } from './loop.ts'
 import type { Network } from './network.ts'
+import { PosterModel } from './poster-model.ts'
 import { Crash, Process } from './process.ts'
 import type { Relay } from './relay.ts'
 import { type RunningService, startService } from './service.ts'
@@ -48,6 +49,7 @@ export const people = ['ana', 'beto', 'caro'].map((name, at) => {
 export class Machine {
   readonly disk = Disk.take()
   readonly coupons = new CouponModel()
+  readonly posters = new PosterModel(this.coupons)
   readonly ledger = new LedgerModel(
     new Map([
       ['ARS', manager.pubkey],

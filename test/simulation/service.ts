@@ -13,6 +13,8 @@ import {
   createPreviewElsewhere,
   createRefreshElsewhere,
 } from '../../src/outbound/voucher-service.ts'
+import type { PosterService } from '../../src/posters/service.ts'
+import { noTakeLimit } from '../../src/posters/take-limit.ts'
 import { createWriteQuotas } from '../../src/relay/quotas.ts'
 import { createAdmission } from '../../src/wallet/ledger/admission.ts'
 import { declareTokens } from '../../src/wallet/ledger/declare.ts'
@@ -32,6 +34,7 @@ const storeKey = new Uint8Array(32).fill(5)
 export type Service = {
   process: Process
   coupons: CouponService
+  posters: PosterService
   transfers: Transfers
   gateway: Gateway
   wallet: Wallet
@@ -120,7 +123,9 @@ export async function startService(
     const { subscribe } = links
     stops.push(startLedgerWorker({ ledger, database, jobs, now, admission, subscribe, failed }))
   }
-  const base = { process, coupons, transfers, gateway, wallet, made: null }
+  const { charge: chargeTake } = coupons
+  const posters: PosterService = { database, coupons, chargeTake, countTake: noTakeLimit }
+  const base = { process, coupons, posters, transfers, gateway, wallet, made: null }
   return {
     ...base,
     on: (own) => serviceOn(base, own),
@@ -166,6 +171,7 @@ function serviceOn(base: Service, database: OpenDatabase<Stores>): Service {
   const own: Service = {
     ...base,
     coupons,
+    posters: { ...base.posters, database, coupons },
     transfers: { ...base.transfers, database, couponService: coupons },
     gateway: { ...base.gateway, database },
     wallet: { ...wallet, cards, payments: { ...wallet.payments, cards, database } },

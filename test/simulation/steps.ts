@@ -1,7 +1,9 @@
 import { Refusal } from '../../src/base/refusal.ts'
+import { voidBatch } from '../../src/coupons/batches.ts'
 import { claim } from '../../src/coupons/claim.ts'
 import { define, edit } from '../../src/coupons/define.ts'
 import { mintVouchers } from '../../src/coupons/mint.ts'
+import { authorizeMinter, removeMinter } from '../../src/coupons/minters.ts'
 import { preview } from '../../src/coupons/preview.ts'
 import { refresh } from '../../src/coupons/refresh.ts'
 import { voidAll, voidVoucher } from '../../src/coupons/void.ts'
@@ -35,7 +37,9 @@ export type Numbers = readonly [number, number, number]
 export type Maker = (around: Around, numbers: Numbers, now: number) => Request | null
 
 export const owners = ['a1', 'b2'].map((digits) => digits.repeat(32))
-const keys = ['llave-numero-1', 'llave-numero-2', 'llave-numero-3']
+/** Keys that may be listed as minters: an owner may be one of another's. */
+const minters = [...owners, 'c3'.repeat(32)]
+export const keys = ['llave-numero-1', 'llave-numero-2', 'llave-numero-3']
 const benefit = { type: 'percent', percent: 10 } as const
 
 export function pick<T>(list: readonly T[], number: number): T {
@@ -43,7 +47,10 @@ export function pick<T>(list: readonly T[], number: number): T {
 }
 
 /** A definition of the model; the newest ones more often. */
-function someDefinition({ definitions }: CouponModel, number: number): ModelDefinition | null {
+export function someDefinition(
+  { definitions }: CouponModel,
+  number: number,
+): ModelDefinition | null {
   return definitions.length === 0 ? null : pick(definitions.slice(number % 3 ? -3 : 0), number)
 }
 
@@ -53,7 +60,10 @@ export function someVoucher({ vouchers }: CouponModel, number: number): ModelVou
 }
 
 /** The caller of a request, in a session or with a signature that may have been used before. */
-function callerOf(pubkey: string, number: number): { caller: Caller; signature: string | null } {
+export function callerOf(
+  pubkey: string,
+  number: number,
+): { caller: Caller; signature: string | null } {
   const signature = number % 3 ? null : (number % 50).toString(16).padStart(64, '0')
   const spend: Caller['spend'] = async (tx) => {
     if (!(await tx.proofs.use(signature ?? '', 4_000_000_000))) throw new Refusal('auth-replay')
@@ -62,7 +72,7 @@ function callerOf(pubkey: string, number: number): { caller: Caller; signature: 
   return { caller: { pubkey, beganAt: 0, until: 0, spend: spending }, signature }
 }
 
-function askedOf(
+export function askedOf(
   scope: string,
   request: unknown,
   key: string | null,
@@ -71,11 +81,11 @@ function askedOf(
   return { scope, request: JSON.stringify(request), key, signature }
 }
 
-function repeatOf({ key, scope, request }: Asked) {
+export function repeatOf({ key, scope, request }: Asked) {
   return key === null ? null : { key, scope, request }
 }
 
-const keyOf = (number: number) => (number % 4 ? null : pick(keys, number))
+export const keyOf = (number: number) => (number % 4 ? null : pick(keys, number))
 
 export const makers: Record<string, Maker> = {
   define({ machine: { coupons: model } }, [a, b, c], now) {
@@ -121,15 +131,54 @@ export const makers: Record<string, Maker> = {
   mint({ machine: { coupons: model } }, [a, b, c]) {
     const definition = someDefinition(model, a)
     if (!definition) return null
-    const by = b % 8 ? definition.owner : pick(owners, a)
+    const by = b % 5 ? definition.owner : pick(minters, a)
     const { caller, signature } = callerOf(by, b)
     const count = pick([null, null, null, 1, 2, 5], c)
-    const input = { couponId: definition.id, count, names: null }
+    const known = c % 3 ? model.batches.at(-1) : pick([null, ...model.batches], a)
+    const batch = c % 5 ? null : c % 10 && known ? known : 'new'
+    const names = batch && {
+      batch: batch === 'new' ? { name: 'tanda' } : { id: batch.id },
+      labels: null,
+    }
+    const input = { couponId: definition.id, count, names }
     const asked = askedOf(`mint ${by}`, input, keyOf(c), signature)
     return {
-      words: `mint ${count ?? 'one'}`,
+      words: `mint ${count ?? 'one'}${batch ? ` in ${batch === 'new' ? 'a new batch' : 'a batch'}` : ''}`,
       run: ({ coupons }) => mintVouchers(coupons, caller, input, repeatOf(asked)),
-      judge: (outcome, at) => model.mint(asked, { definition, by, count }, outcome, at),
+      judge: (outcome, at) => model.mint(asked, { definition, by, count, batch }, outcome, at),
+    }
+  },
+
+  voidBatch({ machine: { coupons: model } }, [a, b]) {
+    if (model.batches.length === 0) return null
+    const batch = pick(model.batches.slice(-3), a)
+    const owner = b % 8 ? batch.definition.owner : pick(owners, a)
+    const { caller, signature } = callerOf(owner, b)
+    const asked = askedOf('', null, null, signature)
+    const input = { couponId: batch.definition.id, batchId: batch.id }
+    return {
+      words: 'void a batch',
+      run: ({ coupons }) => voidBatch(coupons, caller, input),
+      judge: (outcome, at) => model.voidBatch(asked, { batch, owner }, outcome, at),
+    }
+  },
+
+  minter({ machine: { coupons: model } }, [a, b, c]) {
+    const [owner, pubkey] = [pick(owners, a), pick(minters, c)]
+    const { caller, signature } = callerOf(owner, b)
+    const asked = askedOf('', null, null, signature)
+    const mint = c % 2 > 0
+    if (b % 3 === 0) {
+      return {
+        words: 'remove a minter',
+        run: ({ coupons }) => removeMinter(coupons, caller, pubkey),
+        judge: (outcome) => model.unauthorize(asked, { owner, pubkey }, outcome),
+      }
+    }
+    return {
+      words: `list a key that ${mint ? 'mints' : 'redeems'}`,
+      run: ({ coupons }) => authorizeMinter(coupons, caller, { pubkey, mint }),
+      judge: (outcome) => model.authorize(asked, { owner, pubkey, mint }, outcome),
     }
   },
 

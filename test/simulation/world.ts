@@ -6,6 +6,7 @@ import { Mismatch, same } from './coupon-model.ts'
 import { Loop } from './loop.ts'
 import { Machine, peers } from './machine.ts'
 import { type Arrived, Network } from './network.ts'
+import { posterMakers } from './poster-steps.ts'
 import type { Outcome, Process } from './process.ts'
 import { Relay } from './relay.ts'
 import { makers, pick, type Request } from './steps.ts'
@@ -119,7 +120,7 @@ class World {
       machines: this.#machines,
       serial: () => this.#serial++,
     }
-    const make = makers[name] ?? walletMakers[name]
+    const make = makers[name] ?? posterMakers[name] ?? walletMakers[name]
     if (!make) throw new Error(`there is no step ${name}`)
     const request = make(around, n, around.machine.now())
     if (!request) return
