@@ -4,6 +4,7 @@ import * as listModels from '../coupons/list-models.ts'
 import * as models from '../coupons/models.ts'
 import * as gatewayModels from '../gateway/models.ts'
 import { documentRoutes } from '../http/document-routes.ts'
+import { readReference } from '../http/reference.ts'
 import * as merchantModels from '../merchants/models.ts'
 import * as moveModels from '../move/models.ts'
 import * as nostrModels from '../nostr/models.ts'
@@ -17,6 +18,8 @@ import * as tapModels from '../wallet/cards/taps/models.ts'
 import * as walletModels from '../wallet/identities/models.ts'
 import * as ledgerModels from '../wallet/ledger/models.ts'
 import * as transferModels from '../wallet/transfers/models.ts'
+import { glossary } from './glossary.ts'
+import { routePages } from './route-pages.ts'
 
 const allModels = {
   ...{
@@ -65,6 +68,10 @@ const securitySchemes = {
 
 /** The document that describes `routes`, with the models of every feature under their names. */
 export function describeRoutes(routes: readonly AnyElysia[]) {
-  const parts = { version, sections, securitySchemes, models: allModels }
-  return documentRoutes(routes, parts, createDocsPage)
+  const createParts = () => {
+    const pages = readReference(routePages)
+    const reference = (name: string) => pages.get(name)
+    return { version, sections, securitySchemes, models: allModels, words: glossary, reference }
+  }
+  return documentRoutes(routes, createParts, createDocsPage)
 }

@@ -20,8 +20,23 @@ export type AnnouncementContext = {
   verify: VerifyEvent
 }
 
+/** Every code of a remark. Wallets and tills compare them. */
+export const warningCodes = [
+  'other-d',
+  'other-version',
+  'no-manager',
+  'other-manager',
+  'no-mintUrl',
+  'other-mintUrl',
+  'no-claimUrl',
+  'other-claimUrl',
+  'no-refreshUrl',
+  'other-refreshUrl',
+] as const
+type WarningCode = (typeof warningCodes)[number]
+
 /** A remark for the merchant about an announcement that was accepted. */
-type Warning = { code: string; message: string }
+type Warning = { code: WarningCode; message: string }
 
 const recommendedD = 'lacrypta.merchant/coupons'
 const addressNames = ['mintUrl', 'claimUrl', 'refreshUrl'] as const
@@ -81,7 +96,7 @@ function warn(
   context: AnnouncementContext,
 ): Warning[] {
   const warnings: Warning[] = []
-  const add = (code: string, message: string) => warnings.push({ code, message })
+  const add = (code: WarningCode, message: string) => warnings.push({ code, message })
   if (tagValue(event, 'd') !== recommendedD) {
     add(
       'other-d',

@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { uuidPart } from '../base/field-models.ts'
 import type { Authenticator } from '../http/auth.ts'
 import { Elysia } from '../http/elysia.ts'
 import { replyJson } from '../http/reply.ts'
@@ -10,7 +11,7 @@ import type { CouponService } from './service.ts'
 
 const batches = feature({
   tag: 'Management',
-  parameters: { id: 'A definition: UUID', batch: 'A batch: UUID' },
+  parameters: { id: uuidPart('A definition'), batch: uuidPart('A batch') },
 })
 
 /** Routes of the vouchers that were issued together. */

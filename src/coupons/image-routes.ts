@@ -1,3 +1,4 @@
+import { hashPart } from '../base/field-models.ts'
 import { Elysia } from '../http/elysia.ts'
 import { pictureHeaders } from '../http/picture.ts'
 import { contextOf } from '../http/request-context.ts'
@@ -14,7 +15,7 @@ export function imageRoutes(find: ReturnType<typeof createImageFinder>) {
   return new Elysia({
     name: 'images',
     prefix: '/api/coupons',
-    ...feature({ tag: 'Vouchers' }),
+    ...feature({ tag: 'Vouchers', parameters: { hash: hashPart } }),
   }).get(
     '/images/:hash',
     async ({ params, request }) => {

@@ -91,7 +91,7 @@ export const TillStatisticsModel = t.Object({
   next: nullable(t.String({ description: 'The cursor of the next page' })),
 })
 
-/** Query of DELETE /api/coupons/{id}/mints/{name}. */
+/** Query of DELETE /api/coupons/{id}/mints/{handle}. */
 export const VoidModel = request({
   chain: t.Optional(t.Union([t.Literal('0'), t.Literal('1')])),
 })

@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { handlePart, uuidPart } from '../base/field-models.ts'
 import type { Authenticator } from '../http/auth.ts'
 import { Elysia } from '../http/elysia.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
@@ -43,8 +44,8 @@ const vouchersPerRequest = 25
 const management = feature({
   tag: 'Management',
   parameters: {
-    id: 'A definition: UUID',
-    name: 'A voucher: its handle, or its nonce',
+    id: uuidPart('A definition'),
+    handle: handlePart('A voucher: its handle, or its nonce'),
   },
 })
 
@@ -261,11 +262,11 @@ export function managementRoutes(
       },
     )
     .delete(
-      '/:id/mints/:name',
+      '/:id/mints/:handle',
       async ({ caller, params, query }) => {
         const input = {
           couponId: parseId(params.id),
-          name: params.name,
+          name: params.handle,
           chain: query.chain === '1',
         }
         return replyJson(200, await voidVoucher(service, caller, input))

@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { keyPart } from '../base/field-models.ts'
 import type { Authenticator } from '../http/auth.ts'
 import { Elysia } from '../http/elysia.ts'
 import { replyJson } from '../http/reply.ts'
@@ -10,7 +11,7 @@ import type { CouponService } from './service.ts'
 
 const minters = feature({
   tag: 'Management',
-  parameters: { key: 'A public key: npub or hex' },
+  parameters: { key: keyPart },
 })
 
 /** Routes of the keys that may mint a merchant's coupons. */

@@ -10,6 +10,7 @@ import {
 } from '../base/field-models.ts'
 import { limits } from '../base/limits.ts'
 import { NostrEventModel } from '../nostr/models.ts'
+import { warningCodes } from './announcement.ts'
 import { money, nonce, status } from './field-models.ts'
 
 const cap = t.Object(money, { description: 'The most it takes off' })
@@ -238,7 +239,11 @@ export const ClaimAnswerModel = t.Object({
 /** Answer of PUT /api/coupons/discovery. Warnings are in es-AR. */
 export const AnnouncementModel = t.Object({
   event: NostrEventModel,
-  warnings: t.Optional(t.Array(t.Object({ code: t.String(), message: t.String() }))),
+  warnings: t.Optional(
+    t.Array(
+      t.Object({ code: t.Union(warningCodes.map((code) => t.Literal(code))), message: t.String() }),
+    ),
+  ),
 })
 
 /** Any object. `parseAnnouncement` reads it, because its refusals name the reason. */

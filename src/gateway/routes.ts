@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { hashPart } from '../base/field-models.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { Elysia } from '../http/elysia.ts'
@@ -20,7 +21,7 @@ const shared = feature({
   tag: 'Gateway',
   envelope: gatewayEnvelope,
   paths: ['/nostr'],
-  parameters: { id: 'An event: its id in hex' },
+  parameters: { id: { ...hashPart, description: 'An event: its id in hex' } },
 })
 
 /** Nostr over HTTP for clients that keep no connection: publish, its outcome, fetch. */

@@ -17,14 +17,14 @@ type Page = { html: string; headers: Record<string, string> }
  */
 export function documentRoutes(
   instances: readonly AnyElysia[],
-  parts: DocumentParts,
+  createParts: () => DocumentParts,
   createPage: (document: ApiDocument) => Page,
 ) {
   let made: ReturnType<typeof describeApi> | undefined
   let page: Page | undefined
   const describe = () => {
     const routes = [...instances, own].flatMap((instance) => instance.routes)
-    made ??= describeApi(routes, parts)
+    made ??= describeApi(routes, createParts())
     return made
   }
   const own: AnyElysia = new Elysia({ name: 'document', ...feature({ tag: 'Service' }) })

@@ -1,4 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
+import type { PathPart } from '../base/field-models.ts'
 import {
   httpStatusOf,
   Refusal,
@@ -7,6 +8,8 @@ import {
   sentenceOf,
 } from '../base/refusal.ts'
 import { type Envelope, serviceEnvelope } from './envelope.ts'
+import { explainFields, type FieldWords } from './openapi-fields.ts'
+import { illustrate, type Reference } from './reference.ts'
 import type { RouteDetail } from './route.ts'
 
 /** JSON Schema 2020-12, as far as TypeBox writes it. */
@@ -22,22 +25,25 @@ export type Schema = {
   required?: string[]
   items?: Schema
   anyOf?: Schema[]
+  allOf?: Schema[]
 }
 
-type Parameter = {
+export type Parameter = {
   name: string
   in: 'path' | 'query' | 'header'
   required: boolean
   description?: string
   schema: Schema
+  example?: string
 }
 
-type Media = { schema: Schema; examples?: Record<string, { $ref: string }> }
+type Media = { schema: Schema; example?: unknown; examples?: Record<string, { $ref: string }> }
 
 export type Operation = {
   operationId: string
   tags: string[]
   summary: string
+  description: string
   security: Record<string, string[]>[]
   parameters: Parameter[]
   requestBody?: { required: true; content: Record<string, Media> }
@@ -58,7 +64,13 @@ type Response = {
 /** An OpenAPI 3.1 document with what this service writes into one. */
 export type ApiDocument = {
   openapi: '3.1.0'
-  info: { title: string; version: string; description: string; license: object }
+  info: {
+    title: string
+    version: string
+    description: string
+    contact: object
+    license: object
+  }
   servers: { url: string }[]
   tags: { name: string; description: string }[]
   paths: Record<string, Record<string, Operation>>
@@ -82,12 +94,15 @@ export type DocumentParts = {
   securitySchemes: ApiDocument['components']['securitySchemes']
   /** Schemas that become references. The name is the key without the ending `Model`. */
   models: Record<string, TSchema>
+  words: FieldWords
+  /** The page of an operation such as `GET /api/coupons/{id}`, or undefined. */
+  reference: (name: string) => Reference | undefined
 }
 
 /** The document of these routes. */
 export function describeApi(
   routes: readonly DescribedRoute[],
-  { version, sections, securitySchemes, models }: DocumentParts,
+  { version, sections, securitySchemes, models, words, reference }: DocumentParts,
 ): ApiDocument {
   const envelopes = [...new Set(routes.map(({ hooks }) => envelopeOf(hooks)))]
   // Compared by text, because Elysia and TypeBox copy a schema when they decorate it.
@@ -100,18 +115,21 @@ export function describeApi(
   for (const { method, path, hooks } of routes) {
     const pattern = path.replace(/(?<=.)\/$/, '').replace(/:(\w+)/g, '{$1}')
     paths[pattern] ??= {}
-    paths[pattern][method.toLowerCase()] = describeOperation(method, pattern, hooks, names)
+    const operation = describeOperation(method, pattern, hooks, names)
+    const name = `${method} ${pattern}`
+    paths[pattern][method.toLowerCase()] = illustrate(operation, pattern, reference(name))
   }
   const schemas = named.map(([text, name]) => [name, nameParts(JSON.parse(text), names)] as const)
   const written = JSON.stringify([paths, schemas])
   const used = schemas.filter(([name]) => written.includes(`"${refTo(name)}"`))
-  return {
+  const document: ApiDocument = {
     openapi: '3.1.0',
     info: {
       title: 'Cuponera',
       version,
       description:
         'Coupons on Nostr. Timestamps are Unix seconds; `null` is unset. Unknown keys in a request are ignored.',
+      contact: { name: 'Cuponera' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -119,10 +137,12 @@ export function describeApi(
     paths,
     components: {
       schemas: Object.fromEntries(used.toSorted(([a], [b]) => (a < b ? -1 : 1))),
-      examples: describeRefusals(envelopes),
+      examples: describeRefusals(envelopes, JSON.stringify(paths)),
       securitySchemes,
     },
   }
+  explainFields(document, words)
+  return document
 }
 
 function describeOperation(method: string, path: string, hooks: Hooks, names: Names): Operation {
@@ -139,16 +159,19 @@ function describeOperation(method: string, path: string, hooks: Hooks, names: Na
   const sent = body ?? detail['x-body']
   const refusals = refusalCodes.filter((code) => codes.has(code))
   const good = nameParts(JSON.parse(JSON.stringify(detail.responses)), names)
+  if (told) limitCodes(good as Record<string, Response>, told)
+  const needs = detail['x-needs'] ?? []
   return {
     operationId: operationId(method, path),
     tags: detail.tags ?? [],
     summary: detail.summary ?? '',
+    description: '',
     security: detail.security ?? [],
     parameters: [
       ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) =>
         pathParameter(name, detail['x-feature']?.parameters?.[name]),
       ),
-      ...(query ? queryParameters(nameParts(JSON.parse(JSON.stringify(query)), names)) : []),
+      ...(query ? queryParameters(nameParts(JSON.parse(JSON.stringify(query)), names), needs) : []),
       ...((detail.parameters ?? []) as Parameter[]),
     ],
     ...(sent && { requestBody: { required: true, content: contentOf(sent, names) } }),
@@ -183,21 +206,25 @@ function operationId(method: string, path: string): string {
   return method.toLowerCase() + rest.join('')
 }
 
-function pathParameter(name: string, description: string | undefined): Parameter {
+function pathParameter(name: string, part: PathPart | undefined): Parameter {
+  const { description, pattern } = part ?? {}
   return {
     name,
     in: 'path',
     required: true,
     ...(description && { description }),
-    schema: { type: 'string' },
+    schema: { type: 'string', ...(pattern && { pattern }) },
   }
 }
 
-function queryParameters({ properties = {}, required = [] }: Schema): Parameter[] {
+function queryParameters(
+  { properties = {}, required = [] }: Schema,
+  needs: readonly string[],
+): Parameter[] {
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
-    required: required.includes(name),
+    required: required.includes(name) || needs.includes(name),
     ...(description && { description }),
     schema,
   }))
@@ -210,10 +237,23 @@ function refusalResponses(codes: readonly RefusalCode[], envelope: Envelope, nam
       return [code, { $ref: `#/components/examples/${exampleName(code, envelope)}` }]
     })
     const content = json(envelope.model, names, Object.fromEntries(examples))
+    limitCode(content['application/json'], list)
     const headers = refusalHeaders[status]
     return [String(status), { description: list.join(', '), ...(headers && { headers }), content }]
   })
   return Object.fromEntries(entries)
+}
+
+/** A code that a good answer carries is one of `codes`. */
+function limitCodes(responses: Record<string, Response>, codes: readonly RefusalCode[]): void {
+  for (const { content = {} } of Object.values(responses)) {
+    for (const media of Object.values(content)) limitCode(media, codes)
+  }
+}
+
+function limitCode(media: Media, codes: readonly RefusalCode[]): void {
+  const listed = refusalCodes.filter((code) => codes.includes(code))
+  media.schema = { allOf: [media.schema, { properties: { code: { enum: listed } } }] }
 }
 
 const retryAfter = {
@@ -225,8 +265,11 @@ const refusalHeaders: Record<number, NonNullable<Response['headers']>> = {
   503: retryAfter,
 }
 
-/** Each refusal as it goes out. */
-function describeRefusals(envelopes: readonly Envelope[]): ApiDocument['components']['examples'] {
+/** Each refusal that `paths` refer to, as it goes out. */
+function describeRefusals(
+  envelopes: readonly Envelope[],
+  paths: string,
+): ApiDocument['components']['examples'] {
   const entries = refusalCodes.flatMap((code) => {
     const refusal = new Refusal(code)
     const summary = `${httpStatusOf(refusal)} ${sentenceOf(refusal)}`
@@ -235,7 +278,8 @@ function describeRefusals(envelopes: readonly Envelope[]): ApiDocument['componen
       return [exampleName(code, envelope), { summary, value }] as const
     })
   })
-  return Object.fromEntries(entries)
+  const used = new Set(paths.match(/(?<="#\/components\/examples\/)[^"]+/g))
+  return Object.fromEntries(entries.filter(([name]) => used.has(name)))
 }
 
 /** The content of a request. A model of another media type than JSON names it. */
@@ -248,6 +292,13 @@ function contentOf(schema: TSchema, names: Names) {
 function json(schema: TSchema, names: Names, examples?: NonNullable<Media['examples']>) {
   const plain = nameParts({ part: JSON.parse(JSON.stringify(schema)) }, names).part as Schema
   return { 'application/json': { schema: plain, ...(examples && { examples }) } }
+}
+
+/** `error` with a text is a message of the validator, not a property. */
+function withoutMessage(part: Schema & { error?: unknown }): Schema {
+  if (typeof part.error !== 'string') return part
+  const { error: _, ...rest } = part
+  return rest
 }
 
 type Names = ReadonlyMap<string, string>
@@ -266,7 +317,7 @@ function namePart(part: unknown, names: Names): unknown {
   if (typeof part !== 'object' || part === null) return part
   const name = names.get(JSON.stringify(part))
   if (name !== undefined) return { $ref: refTo(name) }
-  const { anyOf, ...rest } = part as Schema
+  const { anyOf, ...rest } = withoutMessage(part as Schema)
   // The model of a part that is parsed by hand is an object with a title, the name of its real model.
   if (rest.title !== undefined && [...names.values()].includes(rest.title)) {
     return { $ref: refTo(rest.title) }
@@ -274,5 +325,5 @@ function namePart(part: unknown, names: Names): unknown {
   if (anyOf?.every((option) => option.const !== undefined)) {
     return { type: 'string', ...rest, enum: anyOf.map((option) => option.const) }
   }
-  return nameParts(part as Record<string, unknown>, names)
+  return nameParts({ ...rest, ...(anyOf && { anyOf }) }, names)
 }

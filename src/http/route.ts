@@ -1,5 +1,6 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
+import type { PathPart } from '../base/field-models.ts'
 import { limits } from '../base/limits.ts'
 import type { RefusalCode } from '../base/refusal.ts'
 import type { Envelope } from './envelope.ts'
@@ -19,8 +20,10 @@ type Feature = {
   /** Paths of the feature. A 404 on one of them or below has its envelope. */
   paths?: readonly string[]
   /** The parameters of its paths, for the document. */
-  parameters?: Record<string, string>
+  parameters?: Record<string, PathPart>
 }
+
+type SentHeader = { description: string; required?: true; pattern: string }
 
 type Declaration = {
   summary: string
@@ -35,6 +38,10 @@ type Declaration = {
   answers: Record<number, TSchema>
   /** Headers of the good answers, each with its description. */
   headers?: Record<string, string>
+  /** Keys of the query that it refuses to go without. Their model has them optional: their absence has a code of its own. */
+  needs?: readonly string[]
+  /** Headers that the route reads, for the document. */
+  sends?: Record<string, SentHeader>
   /** Refusals beyond `guesses`, `holds` and those of every route with its access and method. */
   refusals?: readonly RefusalCode[]
   /** Codes that an answer with status 200 may carry. */
@@ -76,6 +83,7 @@ export type RouteDetail = DocumentDecoration & {
   'x-refusals': readonly RefusalCode[]
   'x-told'?: readonly RefusalCode[]
   'x-body'?: TSchema
+  'x-needs'?: readonly string[]
 }
 
 /** The declaration of an instance, to be spread into its options. Its routes inherit it. */
@@ -133,9 +141,13 @@ export function route(declared: Declaration): { detail: RouteDetail } {
       summary: declared.summary,
       ...(declared.tag && { tags: [declared.tag] }),
       security: securityOf(declared.access),
-      parameters: declared.idempotencyKey ? [keyHeader(declared.idempotencyKey)] : [],
+      parameters: [
+        ...(declared.idempotencyKey ? [keyHeader(declared.idempotencyKey)] : []),
+        ...Object.entries(declared.sends ?? {}).map(sentHeader),
+      ],
       responses: answers(declared.answers, declared.headers),
       ...(declared.body && { 'x-body': declared.body }),
+      ...(declared.needs && { 'x-needs': declared.needs }),
       ...(declared.told && { 'x-told': declared.told }),
       'x-refusals': [...refused[declared.access], ...judged, ...refusals],
       'x-rules': rulesOf(declared),
@@ -174,6 +186,11 @@ function keyHeader(presence: 'optional' | 'required') {
     description: 'Chosen by the caller, not to be guessed; the same request again, the same answer',
     schema: { type: 'string' as const, minLength: 8, maxLength: 255, pattern: '^[!-~]+$' },
   }
+}
+
+function sentHeader([name, { description, required, pattern }]: [string, SentHeader]) {
+  const schema = { type: 'string' as const, pattern }
+  return { name, in: 'header' as const, required: required ?? false, description, schema }
 }
 
 function answers(models: Record<number, TSchema>, told: Record<string, string> = {}) {

@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { keyPart } from '../base/field-models.ts'
 import type { Authenticator } from '../http/auth.ts'
 import { Elysia } from '../http/elysia.ts'
 import { replyJson } from '../http/reply.ts'
@@ -10,7 +11,7 @@ import type { Merchants } from './service.ts'
 
 const roster = feature({
   tag: 'Management',
-  parameters: { key: 'A public key: npub or hex' },
+  parameters: { key: keyPart },
 })
 
 /** The list of merchants, for those that add and remove others. */

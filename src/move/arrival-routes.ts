@@ -14,6 +14,14 @@ import {
 import { requireSentHere } from './routes.ts'
 import type { MoveIn } from './service.ts'
 
+const ticketHeader = {
+  'X-Move-Ticket': {
+    description: 'The `ticket` that the arrival began with',
+    required: true,
+    pattern: '^[A-Za-z0-9_-]{1,64}$',
+  },
+} as const
+
 /** The way of a service from another computer into this unused one. Its file comes in pieces, since it has any size. */
 export function arrivalRoutes(move: MoveIn) {
   return new Elysia({ name: 'arrival', prefix: '/api/arrival', ...feature({ tag: 'Management' }) })
@@ -51,8 +59,9 @@ export function arrivalRoutes(move: MoveIn) {
       {
         query: PieceQueryModel,
         ...route({
-          summary: 'Send the next piece of its file, with the header `X-Move-Ticket`',
+          summary: 'Send the next piece of its file',
           access: 'public',
+          sends: ticketHeader,
           bodyBytesMax: limits.movePieceBytesMax,
           answers: { 200: ReceivedModel },
           refusals: ['field-invalid', 'move-not-allowed', 'move-in-clear', 'disk-low'],
@@ -70,6 +79,7 @@ export function arrivalRoutes(move: MoveIn) {
         ...route({
           summary: 'Check the file, and go on as the service in it',
           access: 'public',
+          sends: ticketHeader,
           answers: { 202: ArrivedModel },
           refusals: [
             'body-invalid',

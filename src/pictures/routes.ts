@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { hashPart } from '../base/field-models.ts'
 import { limits } from '../base/limits.ts'
 import type { Authenticator } from '../http/auth.ts'
 import { Elysia } from '../http/elysia.ts'
@@ -25,7 +26,7 @@ export function pictureRoutes(
   return new Elysia({
     name: 'pictures',
     prefix: '/api',
-    ...feature({ tag: 'Management', parameters: { hash: 'sha256 of the bytes, hex' } }),
+    ...feature({ tag: 'Management', parameters: { hash: hashPart } }),
   })
     .get(
       '/pictures/:hash',

@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { uuidPart } from '../base/field-models.ts'
 import { parseIdempotencyKey, parseRepeat } from '../coupons/answer.ts'
 import { VoucherResultModel } from '../coupons/models.ts'
 import type { Authenticator } from '../http/auth.ts'
@@ -13,7 +14,7 @@ import type { PosterService } from './service.ts'
 import { showPoster } from './show.ts'
 import { take } from './take.ts'
 
-const posters = feature({ tag: 'Posters', parameters: { id: 'A poster: UUID' } })
+const posters = feature({ tag: 'Posters', parameters: { id: uuidPart('A poster') } })
 
 /** The route that the page of a poster shows. It needs no key. */
 export function shownPosterRoutes(service: PosterService) {

@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { keyPart } from '../base/field-models.ts'
 import type { Authenticator } from '../http/auth.ts'
 import { Elysia } from '../http/elysia.ts'
 import { etagOf, isKnown } from '../http/etag.ts'
@@ -11,7 +12,7 @@ import { changeShop, ownShop, publicShop } from './shop.ts'
 
 const shop = feature({
   tag: 'Management',
-  parameters: { key: 'A public key: npub or hex' },
+  parameters: { key: keyPart },
 })
 
 /** The settings of a merchant's shop, for the public and for the merchant. */

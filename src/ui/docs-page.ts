@@ -79,7 +79,9 @@ function operationHtml({ path, method, operation }: Placed, examples: Examples):
 
 function refusalsHtml(codes: Operation['x-refusals'], examples: Examples): string {
   const rows = codes.map((code) => {
-    const [status = '', ...sentence] = examples[code]?.summary.split(' ') ?? []
+    // The sentence is the same in every envelope.
+    const found = Object.keys(examples).find((name) => name.split('.').at(-1) === code) ?? ''
+    const [status = '', ...sentence] = examples[found]?.summary.split(' ') ?? []
     return `<li><b>${escapeHTML(status)}</b> <code>${escapeHTML(code)}</code> <span lang="es-AR">${escapeHTML(sentence.join(' '))}</span></li>`
   })
   return `<ul class="refusals">${rows.join('')}</ul>`
@@ -96,7 +98,9 @@ function contentHtml(content: Record<string, { schema: Schema }> = {}): string {
 }
 
 /** A whole schema: its fields, its alternatives, or only its type. */
-function schemaHtml(schema: Schema): string {
+function schemaHtml(narrowed: Schema): string {
+  // An answer that lists its codes is its model with a narrower field.
+  const schema = narrowed.allOf?.[0] ?? narrowed
   return inner(schema) || `<p>${typeHtml(schema)} ${prose(schema.description ?? '')}</p>`
 }
 

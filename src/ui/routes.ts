@@ -1,5 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
+import { uuidPart } from '../base/field-models.ts'
 import { Refusal } from '../base/refusal.ts'
 import { Elysia } from '../http/elysia.ts'
 import { isKnown } from '../http/etag.ts'
@@ -31,7 +32,7 @@ type Site = {
 
 const pages = feature({
   tag: 'Service',
-  parameters: { file: 'A name that a page gives', id: 'A poster: UUID' },
+  parameters: { file: { description: 'A name that a page gives' }, id: uuidPart('A poster') },
 })
 
 const described = (summary: string) =>

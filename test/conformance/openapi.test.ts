@@ -3,15 +3,17 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { glossary } from '../../src/app/glossary.ts'
 import { refusalCodes } from '../../src/base/refusal.ts'
-import type { Operation } from '../../src/http/openapi.ts'
-import { call, sha256Hex } from '../support/client.ts'
+import type { Operation, Schema } from '../../src/http/openapi.ts'
+import { call, type Json, sha256Hex } from '../support/client.ts'
 import { describeFile, onFile } from '../support/database.ts'
 import { readDocument } from '../support/documented.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { testAnnouncements } from './answers/announcements.ts'
 import { testCards } from './answers/cards.ts'
 import { fetchedPicture, testDefinitions } from './answers/definitions.ts'
+import { testExamples } from './answers/examples.ts'
 import { testGateway } from './answers/gateway.ts'
 import { testIdentities } from './answers/identities.ts'
 import { testMerchants } from './answers/merchants.ts'
@@ -29,7 +31,7 @@ mkdirSync(join(dataDir, 'images'))
 writeFileSync(join(dataDir, 'images', `${sha256Hex(fetchedPicture)}.png`), 'a picture')
 const server = await startServer({ dataDir, env: { RATE_LIMIT: 'off' } })
 const service = await readDocument(server)
-const { document, operations, operationOf, seen, codesSeen } = service
+const { document, operations, operationOf, seen, codesSeen, granted } = service
 
 afterAll(cleanUp)
 
@@ -39,6 +41,18 @@ describe('the document', () => {
     expect(result).toMatchObject({ valid: true })
     expect(document.openapi).toBe('3.1.0')
   })
+
+  test('two linters find nothing but rules that these routes cannot follow', async () => {
+    const linters = join(import.meta.dir, '../support/lint-openapi.mjs')
+    const linting = Bun.spawn([process.execPath, linters], {
+      stdin: new Blob([JSON.stringify(document)]),
+      stderr: 'inherit',
+    })
+    const remarks = (await new Response(linting.stdout).text()).split('\n').filter(Boolean)
+    expect(await linting.exited).toBe(0)
+    const places = remarks.map((one) => one.replace(/: .*/, '').replaceAll('~1', '/'))
+    expect(sorted(places)).toEqual(sorted(lintExceptions))
+  }, 300_000)
 
   test('names the version, the tags and both ways to authenticate', () => {
     expect(document.info.version).toBe(JSON.parse(readText('package.json')).version)
@@ -97,10 +111,88 @@ describe('the document', () => {
     }
   })
 
+  test('describes every operation, parameter, header and field', () => {
+    const lacking = operations.flatMap(({ route, operation }) => {
+      const { description, summary, parameters, requestBody, responses } = operation
+      const unnamed = parameters.filter((one) => !one.description).map(({ name }) => name)
+      const media = [requestBody, ...Object.values(responses)].flatMap((one) =>
+        Object.values(one?.content ?? {}),
+      )
+      const fields = media.flatMap(({ schema }) => undescribed(schema))
+      const words = description === '' || summary === '' ? ['words'] : []
+      return [...words, ...unnamed, ...fields].map((what) => `${route}: ${what}`)
+    })
+    const models = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
+      undescribed(schema).map((field) => `${name}: ${field}`),
+    )
+    expect([...lacking, ...models]).toEqual([])
+  })
+
+  test('has words for fields that exist, and for no other', () => {
+    const named = new Set(fieldNames(document))
+    const { descriptions, patterns } = glossary
+    const unknown = Object.keys({ ...descriptions, ...patterns }).filter((key) => {
+      const [model = '', field = key] = key.split('.')
+      return !named.has(field) && !(key === model && model in document.components.schemas)
+    })
+    expect(unknown).toEqual([])
+  })
+
+  test('has an example of every request with a body or a needed parameter, and of every JSON answer', () => {
+    const lacking = operations.flatMap(({ route, operation }) => {
+      const { parameters, requestBody, responses } = operation
+      const named = parameters.filter(({ required, example }) => required && example === undefined)
+      const good = Object.entries(responses).filter(([status]) => status < '400')
+      const media = [...(requestBody ? [['request', requestBody] as const] : []), ...good].flatMap(
+        ([what, { content = {} }]) => {
+          const json = content['application/json']
+          return json && json.example === undefined ? [what] : []
+        },
+      )
+      return [...named.map(({ name }) => name), ...media].map((what) => `${route}: ${what}`)
+    })
+    // A page, its files and this document are no answers to a program.
+    expect(lacking).toEqual(['GET /c/p/{id}: id', 'GET /ui/{file}: file', 'GET /openapi.json: 200'])
+  })
+
+  test('lists the codes that an answer may carry', () => {
+    for (const { route, operation } of operations) {
+      for (const [status, { content = {} }] of Object.entries(operation.responses)) {
+        if (status < '400' && !operation['x-told']) continue
+        const codes = content['application/json']?.schema.allOf?.[1]?.properties?.code?.enum
+        expect({ route, status, codes }).toEqual({ route, status, codes: expect.any(Array) })
+      }
+    }
+  })
+
+  test('needs the parameters that the text needs', () => {
+    const needed = operations.flatMap(({ route, operation }) =>
+      operation.parameters
+        .filter(({ required, in: place }) => required && place !== 'path')
+        .map(({ name }) => `${route}: ${name}`),
+    )
+    expect(sorted(needed)).toEqual([
+      'GET /api/coupons/claim: nonce',
+      'GET /api/identity: name',
+      'GET /api/lud16/{name}/cb: amount',
+      'GET /card/pay: k1',
+      'GET /card/pay: pr',
+      'GET /card/scan: c',
+      'GET /card/scan: p',
+      'PATCH /ntag424: c',
+      'PATCH /ntag424: p',
+      'POST /api/arrival/finish: X-Move-Ticket',
+      'POST /api/coupons/refresh: Idempotency-Key',
+      'POST /api/posters/{id}/take: Idempotency-Key',
+      'PUT /api/arrival/pieces: X-Move-Ticket',
+      'PUT /api/arrival/pieces: at',
+    ])
+  })
+
   test('refers to shared models by name instead of repeating them', () => {
     const refresh = operationOf('POST', '/api/coupons/refresh')
     const schema = { $ref: '#/components/schemas/VoucherResult' }
-    expect(refresh.responses[201]?.content).toEqual({ 'application/json': { schema } })
+    expect(refresh.responses[201]?.content?.['application/json']?.schema).toEqual(schema)
   })
 })
 
@@ -115,6 +207,7 @@ describe('real answers match the document:', () => {
   describe('issuing', () => testIssuing(service))
   describe('holding', () => testHolding(service))
   describe('the gateway', () => testGateway(service))
+  describe('examples', () => testExamples(service))
   describe('identities', () => testIdentities(service))
   describe('transfers', () => testTransfers(service))
   describe('cards', () => testCards(service))
@@ -129,12 +222,40 @@ describe('after all scenarios', () => {
       const statuses = [...(seen.get(route) ?? [])]
       const refusing = alwaysGood.includes(route) || statuses.some((status) => status >= 400)
       // A good answer there is that of a wallet elsewhere.
-      const good = route === 'GET /api/lud16/{username}/cb' || statuses.some((one) => one < 400)
+      const good = route === 'GET /api/lud16/{name}/cb' || statuses.some((one) => one < 400)
       if (!offered(operation)) return !refusing
       return !refusing || !good
     })
     const routes = lacking.map(({ route }) => route)
     expect(routes.filter((route) => onFile || !/\/api\/(move|arrival)\b/.test(route))).toEqual([])
+  })
+
+  test('every example was sent: a granted request of its form got an answer of its form', () => {
+    if (!service.complete()) return
+    const declared = new Set(fieldNames(document))
+    const unsent = operations.flatMap(({ route, operation }) => {
+      const { parameters, requestBody, responses } = operation
+      const asked = requestBody?.content['application/json']?.example
+      const query = parameters.filter((one) => one.in === 'query' && one.example !== undefined)
+      const answers = Object.entries(responses).flatMap(([status, { content = {} }]) => {
+        const example = content['application/json']?.example
+        return status < '400' && example !== undefined ? [[Number(status), example] as const] : []
+      })
+      return answers.flatMap(([status, example]) => {
+        const found = granted.get(route)?.some((one) => {
+          const named = query.every(({ name }) => one.query.includes(name))
+          const sent = asked === undefined || sameForm(asked, one.body, declared)
+          return one.status === status && named && sent && sameForm(example, one.answer, declared)
+        })
+        return found ? [] : [`${route}: ${status}`]
+      })
+    })
+    // Each waits for a ledger or a wallet of somebody else; test/wallet sends them.
+    expect(unsent).toEqual([
+      'POST /card/pay: 202',
+      'GET /card/pay: 202',
+      'GET /api/lud16/{name}/cb: 200',
+    ])
   })
 
   test('every refusal has occurred, except those that need a fault, a crowd, another service or origin', () => {
@@ -197,4 +318,55 @@ function routesInSources(): string[] {
         `${method.toUpperCase()} ${`${prefix}${path}`.replace(/(?<=.)\/$/, '').replace(/:(\w+)/g, '{$1}')}`,
     )
   })
+}
+
+/** The paths are the La Crypta protocol's; three routes exist to say 501, two never refuse, one redirects. */
+const lintExceptions = [
+  'redocly no-ambiguous-paths #/paths//api/coupons/minters/{key}',
+  'redocly no-ambiguous-paths #/paths//api/coupons/images/{hash}',
+  'redocly operation-2xx-response #/paths///get/responses',
+  ...['/card/patch', '/card/reset/request/post', '/card/reset/claim/post'].flatMap((route) => [
+    `redocly operation-2xx-response #/paths/${route}/responses`,
+    `spectral operation-success-response paths/${route}/responses`,
+  ]),
+  'redocly operation-4xx-response #/paths//livez/get/responses',
+  'redocly operation-4xx-response #/paths//readyz/get/responses',
+]
+
+/** Fields without words. A reference has those of its model. */
+function undescribed(schema: Schema): string[] {
+  const fields = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
+    ...(hasWords(field) ? [] : [name]),
+    ...undescribed(field),
+  ])
+  const parts = [schema.items, ...(schema.anyOf ?? []), ...(schema.allOf ?? [])]
+  return [...fields, ...parts.flatMap((part) => (part ? undescribed(part) : []))]
+}
+
+function hasWords({ description, anyOf = [], enum: words, type, $ref }: Schema): boolean {
+  if (description || (words && type === undefined)) return true
+  const model = document.components.schemas[$ref?.split('/').at(-1) ?? '']
+  return model?.description ? true : anyOf.some(hasWords)
+}
+
+/** Every key that some schema or parameter declares. */
+function fieldNames(part: unknown): string[] {
+  if (typeof part !== 'object' || part === null) return []
+  const own = 'properties' in part ? Object.keys(part.properties as object) : []
+  const parameter = 'in' in part && 'name' in part ? [String(part.name)] : []
+  return [...own, ...parameter, ...Object.values(part).flatMap(fieldNames)]
+}
+
+/** The same keys at every depth. Keys that no schema declares are names of things, such as tokens. */
+function sameForm(example: unknown, real: unknown, declared: ReadonlySet<string>): boolean {
+  if (example === null || real === null) return true
+  if (Array.isArray(example) && Array.isArray(real)) {
+    if (example.length === 0 || real.length === 0) return true
+    return real.some((one) => sameForm(example[0], one, declared))
+  }
+  if (typeof example !== 'object' || typeof real !== 'object') return typeof example === typeof real
+  const keysOf = (one: object) => sorted(Object.keys(one).filter((key) => declared.has(key)))
+  const keys = keysOf(example as object)
+  if (JSON.stringify(keys) !== JSON.stringify(keysOf(real as object))) return false
+  return keys.every((key) => sameForm((example as Json)[key], (real as Json)[key], declared))
 }

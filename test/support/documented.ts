@@ -20,6 +20,13 @@ export type Caller = {
   refused: (route: string, code: string, options?: Asked) => Promise<void>
 }
 
+export type Granted = {
+  query: string[]
+  body: unknown
+  status: number
+  answer: unknown
+}
+
 export type Documented = {
   document: ApiDocument
   operations: { path: string; route: string; operation: Operation }[]
@@ -27,6 +34,8 @@ export type Documented = {
   /** `METHOD /path` to the statuses seen. */
   seen: Map<string, Set<number>>
   codesSeen: Set<string>
+  /** `METHOD /path` to the requests that were granted, with their answers. */
+  granted: Map<string, Granted[]>
   /** A key with a session, at this server or at another one, whose public address may differ. */
   newCaller: (options?: { at?: TestServer; origin?: string; signer?: Signer }) => Promise<Caller>
   /** A test of answers; a failed one is not reported again for its missing answers. */
@@ -41,6 +50,7 @@ export async function readDocument(server: TestServer): Promise<Documented> {
   const check = createChecker(document)
   const seen: Documented['seen'] = new Map()
   const codesSeen = new Set<string>()
+  const granted: Documented['granted'] = new Map()
   let open = 0
 
   const operationOf = (method: string, template: string): Operation => {
@@ -59,6 +69,12 @@ export async function readDocument(server: TestServer): Promise<Documented> {
     const { status, headers, text, json } = await call(url, options.path ?? template, asked)
 
     seen.set(route, (seen.get(route) ?? new Set()).add(status))
+    if (status < 300) {
+      const asked = new URL(options.path ?? template, url)
+      const { body = null } = options
+      const one = { query: [...asked.searchParams.keys()], body, status, answer: json ?? null }
+      granted.set(route, [...(granted.get(route) ?? []), one])
+    }
     const response = operation.responses[status]
     if (!response) throw new Error(`${route} answered ${status}, undocumented: ${text}`)
     const media = headers.get('content-type')?.split(';')[0] ?? ''
@@ -100,6 +116,7 @@ export async function readDocument(server: TestServer): Promise<Documented> {
     operationOf,
     seen,
     codesSeen,
+    granted,
     async newCaller({ at = server, origin = at.url, signer = newSigner() } = {}) {
       const options = { method: 'POST', body: {}, signer }
       const { token } = (await callAs(at.url, origin, '/api/auth/session', options)).json

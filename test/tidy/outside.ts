@@ -38,8 +38,8 @@ test('only base/json.ts parses JSON, but for what this program wrote itself', ()
     'wallet/(transfers/swap|cards/delegation|cards/requests)',
     // An answer of our own mint, before it leaves.
     'wallet/transfers/receive',
-    // The document is made from copies of our own models, and from answers made for it.
-    'http/openapi',
+    // The document is made from copies of our own models, from answers made for it, and from our own pages.
+    'http/(openapi|reference)',
     // Events out of the outbox, and what passes between the relay's thread and this one.
     'gateway/(access|embedded)',
     'relay/(host|relay-worker)',

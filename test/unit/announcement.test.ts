@@ -147,6 +147,8 @@ describe('warnings', () => {
     ],
   ]
   for (const [name, value, codes] of warned) {
-    test(`${name}: ${codes.join(', ') || 'none'}`, () => expect(warningsOf(value)).toEqual(codes))
+    test(`${name}: ${codes.join(', ') || 'none'}`, () => {
+      expect<string[]>(warningsOf(value)).toEqual(codes)
+    })
   }
 })

@@ -1,3 +1,4 @@
+import { keyPart, namePart } from '../../base/field-models.ts'
 import { Refusal } from '../../base/refusal.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { gatewayEnvelope } from '../../http/envelope.ts'
@@ -20,16 +21,16 @@ const shared = feature({
   tag: 'Identity',
   envelope: gatewayEnvelope,
   paths: ['/.well-known', '/api/lud16', '/api/pubkey'],
-  parameters: { key: 'A public key: npub or hex', username: 'The name of an identity' },
+  parameters: { key: keyPart, name: namePart },
 })
 
-type Asked = { request: Request; params: { username: string } }
+type Asked = { request: Request; params: { name: string } }
 
 /** Names of this service: their keys, and how to pay them. */
 export function directoryRoutes(identities: Identities) {
   const pay = async ({ request, params }: Asked) => {
     const base = contextOf(request).origins()[0] ?? identities.base()
-    return replyJson(200, await payRequest(identities, params.username, base))
+    return replyJson(200, await payRequest(identities, params.name, base))
   }
   const payRoute = route({
     summary: 'How to pay a name or send it a voucher (LUD-16)',
@@ -54,13 +55,13 @@ export function directoryRoutes(identities: Identities) {
         }),
       },
     )
-    .get('/.well-known/lnurlp/:username', pay, payRoute)
-    .get('/api/lud16/:username', pay, payRoute)
+    .get('/.well-known/lnurlp/:name', pay, payRoute)
+    .get('/api/lud16/:name', pay, payRoute)
     .get(
-      '/api/lud16/:username/cb',
+      '/api/lud16/:name/cb',
       async ({ request, params, query }) => {
         try {
-          const { status, body } = await forwardPayment(identities, params.username, query)
+          const { status, body } = await forwardPayment(identities, params.name, query)
           return reply(status, body)
         } catch (refused) {
           // A wallet that does not answer is no mistake of the payer.
@@ -73,6 +74,7 @@ export function directoryRoutes(identities: Identities) {
       {
         query: PaymentModel,
         ...route({
+          needs: ['amount'],
           summary: 'An invoice of the holder’s own wallet (LUD-06)',
           tag: 'Transfer',
           access: 'public',

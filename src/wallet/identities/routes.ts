@@ -39,7 +39,7 @@ const shared = feature({
   tag: 'Identity',
   envelope: identityEnvelope,
   paths: ['/api/identity', '/api/nonce'],
-  parameters: { nonce: 'What an issuer gave out' },
+  parameters: { nonce: { description: 'The nonce that an issuer gave out' } },
 })
 
 /** Nonces, and the registration of names with them. */
@@ -130,6 +130,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
         ...route({
           summary: 'Whose name it is; 404 while it is free',
           access: 'public',
+          needs: ['name'],
           answers: { 200: NamesModel },
           refusals: ['identity-unknown', 'method-not-allowed'],
         }),

@@ -1,3 +1,4 @@
+import { keyPart } from '../../base/field-models.ts'
 import type { Authenticator } from '../../http/auth.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { replyJson } from '../../http/reply.ts'
@@ -6,7 +7,7 @@ import type { Caller } from '../../session/caller.ts'
 import { type Books, balances } from './balances.ts'
 import { BalancesModel } from './models.ts'
 
-const shared = feature({ tag: 'Ledger', parameters: { key: 'A public key: npub or hex' } })
+const shared = feature({ tag: 'Ledger', parameters: { key: keyPart } })
 
 /** Accounts of the embedded ledger, for their owners. */
 export function ledgerRoutes(books: Books, auth: Authenticator<Caller>) {

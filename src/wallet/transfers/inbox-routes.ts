@@ -1,4 +1,5 @@
 import { Type as t } from '@sinclair/typebox'
+import { handlePart } from '../../base/field-models.ts'
 import type { Authenticator } from '../../http/auth.ts'
 import { Elysia } from '../../http/elysia.ts'
 import { replyJson } from '../../http/reply.ts'
@@ -9,7 +10,10 @@ import { InboxModel, PreferencesModel } from './models.ts'
 import { readPreferences, writePreferences } from './preferences.ts'
 import type { Transfers } from './service.ts'
 
-const shared = feature({ tag: 'Transfer', parameters: { id: 'A received voucher: its handle' } })
+const shared = feature({
+  tag: 'Transfer',
+  parameters: { id: handlePart('A received voucher: its handle') },
+})
 
 /** Vouchers that a holder has received, and the setting whether he takes any. */
 export function inboxRoutes(transfers: Transfers, auth: Authenticator<Caller>) {

@@ -1,3 +1,4 @@
+import { namePart } from '../../base/field-models.ts'
 import { limits } from '../../base/limits.ts'
 import { sentenceOf } from '../../base/refusal.ts'
 import { budgetOf } from '../../coupons/budget.ts'
@@ -38,7 +39,7 @@ const shared = feature({
   tag: 'Transfer',
   envelope: gatewayEnvelope,
   paths: ['/api/transfer'],
-  parameters: { username: 'The name of an identity' },
+  parameters: { name: namePart },
 })
 
 /** Vouchers that arrive at a name of this service, and that leave for a name anywhere. */
@@ -49,13 +50,13 @@ export function transferRoutes(transfers: Transfers, rateLimits: RateLimits) {
 
   return new Elysia({ name: 'transfers', prefix: '/api', ...shared })
     .post(
-      '/lud16/:username/cb',
+      '/lud16/:name/cb',
       async ({ request, params, body }) => {
         const { voucher } = body
         const nonce = parseAnyNonce(body.nonce)
         await admit(request, nonce)
         const arrival = { nonce, voucher, comment: parseComment(body.comment) }
-        const reception = await receive(transfers, params.username.toLowerCase(), arrival)
+        const reception = await receive(transfers, params.name.toLowerCase(), arrival)
         if (reception.accepted) return replyJson(200, { status: 'ACCEPTED' })
         const { refusal } = reception
         return replyJson(200, { status: 'ERROR', reason: sentenceOf(refusal), code: refusal.code })

@@ -118,7 +118,7 @@ export function testIdentities(service: Documented): void {
     await register({ name: 'lucas', pubkey: newSigner().pubkey, lud16: walletObject() })
     await register({ name: 'delia', pubkey: newSigner().pubkey })
     for (const path of ['/.well-known/lnurlp', '/api/lud16']) {
-      const route = `GET ${path}/{username}`
+      const route = `GET ${path}/{name}`
       await ask(route, { path: `${path}/lucas` })
       await ask(route, { path: `${path}/delia` })
       await refused(route, 'account-unknown', { path: `${path}/x` })
@@ -129,7 +129,7 @@ export function testIdentities(service: Documented): void {
     const { refused, register, server } = await withManager(service, home())
     await register({ name: 'irma', pubkey: newSigner().pubkey, lud16: walletObject() })
     await register({ name: 'teo', pubkey: newSigner().pubkey })
-    const pay = 'GET /api/lud16/{username}/cb'
+    const pay = 'GET /api/lud16/{name}/cb'
     const paying = (name: string, query: string) => ({ path: `/api/lud16/${name}/cb?${query}` })
     await refused(pay, 'account-unknown', paying('x', ''))
     await refused(pay, 'payments-not-taken', paying('teo', ''))

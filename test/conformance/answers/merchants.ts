@@ -36,6 +36,7 @@ export function testMerchants({ scenario, newCaller }: Documented): void {
     await refused(remove, 'merchants-owner-only', named(pubkey))
     await ask(setup, { body: { code: at.code }, signer })
     await ask(add, { body: { pubkey, label: 'Panadería' } })
+    await ask(add, { body: { pubkey, label: 'La panadería' } })
     await ask(add, { body: { pubkey } })
     await refused(add, 'field-invalid', { body: { pubkey: 'x' } })
     await refused(add, 'body-invalid', { body: '[]' })

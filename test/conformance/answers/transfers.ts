@@ -14,7 +14,7 @@ import type { TestServer } from '../../support/server.ts'
 import { addAccount } from '../../support/shops.ts'
 
 const origin = 'https://cupones.example'
-const taking = 'POST /api/lud16/{username}/cb'
+const taking = 'POST /api/lud16/{name}/cb'
 const sending = 'POST /api/transfer'
 /** The key of a service that is known, and away. */
 const elsewhere = newSigner()

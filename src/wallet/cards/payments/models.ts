@@ -12,7 +12,7 @@ export const PendingModel = t.Object({ status: pay.PENDING })
 
 /** The second step of LUD-03. */
 export const PayModel = t.Object({
-  k1: t.Optional(sentText({})),
+  k1: t.Optional(sentText({ description: 'From the scan' })),
   pr: t.Optional(sentText({ description: 'A Lightning invoice (BOLT 11)' })),
 })
 

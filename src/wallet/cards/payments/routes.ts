@@ -26,14 +26,15 @@ const cardRefusals = [
   'recipient-not-trusted',
   'token-unknown',
 ] as const
-const ledgerRefusals = [
+const invoiceRefusals = ['invoice-expired', 'invoice-taken', 'amount-too-large'] as const
+/** Refusals that the outcome of a payment may be. */
+const spendingRefusals = [
   'limit-exceeded',
   'funds-insufficient',
   'ledger-refused',
   'ledger-silent',
-  'outbox-full',
-  'clock-behind',
 ] as const
+const ledgerRefusals = [...spendingRefusals, 'outbox-full', 'clock-behind'] as const
 
 const shared = feature({ tag: 'Cards', envelope: gatewayEnvelope })
 
@@ -107,15 +108,14 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
           guesses: ['k1-unknown'],
           holds: spentRefusals,
           acts: true,
+          needs: ['k1', 'pr'],
           answers: { 200: PaidModel, 202: PendingModel },
           refusals: [
             'no-gateway',
             'invoice-invalid',
             'invoice-amountless',
             ...cardRefusals,
-            'invoice-expired',
-            'invoice-taken',
-            'amount-too-large',
+            ...invoiceRefusals,
             ...ledgerRefusals,
           ],
         }),
@@ -138,6 +138,7 @@ export function payRoutes(payments: Payments, rateLimits: RateLimits) {
         guesses: ['k1-unknown'],
         holds: ['payment-unknown'],
         answers: { 200: CardPaymentModel },
+        told: [...cardRefusals, ...invoiceRefusals, ...spendingRefusals],
       }),
     )
 }

@@ -61,6 +61,7 @@ export function tagRoutes(cards: Cards, rateLimits: RateLimits) {
         ...route({
           summary: 'Give the card that was tapped a code of your own',
           access: 'public',
+          needs: ['p', 'c'],
           carrier: 'tap',
           guesses: ['tap-invalid'],
           holds: ['card-unconfirmed', 'card-linked', 'otc-linked'],

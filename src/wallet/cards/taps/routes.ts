@@ -52,6 +52,17 @@ export function tapRoutes(cards: Cards, rateLimits: RateLimits) {
           'pay-request-unknown',
         ],
         acts: true,
+        needs: ['p', 'c'],
+        sends: {
+          'X-LaWallet-Action': {
+            description: 'Another answer than that of LUD-03',
+            pattern: '^(extendedScan|identityQuery|info|payRequest)$',
+          },
+          'X-LaWallet-Param': {
+            description: 'For `extendedScan`: `federationId=…, tokens=…`, tokens joined by colons',
+            pattern: '^[^=,]+=[^,]*(,[^=,]+=[^,]*)*$',
+          },
+        },
         answers: { 200: ScanModel },
         refusals: ['action-unknown', ...tapRefusals, 'clock-behind'],
       }),
