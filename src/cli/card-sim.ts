@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
 import type { Config } from '../app/config.ts'
 import { federationOf } from '../app/identities.ts'
 import { findKeys, parseKeyring } from '../app/keyring.ts'
 import { systemClock } from '../base/clock.ts'
-import { writeDurably } from '../base/durable.ts'
 import { parseJsonObject } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
@@ -12,7 +10,7 @@ import { openSchnorr } from '../crypto/schnorr.ts'
 import { createSigner } from '../crypto/sign-event.ts'
 import { delegationHash } from '../nostr/delegation.ts'
 import { contentObject } from '../nostr/event.ts'
-import { npubOf, nsecOf, parsePubkey, parseSecret } from '../nostr/keys.ts'
+import { npubOf, nsecOf, parsePubkey } from '../nostr/keys.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { createKeyDerivation, parseUid } from '../wallet/cards/tag.ts'
 import { counterMax, createTap } from '../wallet/cards/tap.ts'
@@ -20,6 +18,7 @@ import { amountView } from '../wallet/ledger/amount.ts'
 import { parseTokenText } from '../wallet/ledger/token.ts'
 import { operate } from './cards.ts'
 import { localAddress } from './health.ts'
+import { newSecret, secretIn } from './secret-file.ts'
 
 /** Lifetime of a simulated holder's delegation. */
 const yearSeconds = 365 * 24 * 60 * 60
@@ -71,7 +70,7 @@ export async function simulatePayment(
   const units = terms ? parseTokenText(amount, terms.decimals) : null
   if (!terms) throw new OperatorError(`TOKENS does not name ${token}`)
   if (units === null) throw new OperatorError(`${amount} is no amount of ${token}`)
-  const till = createSigner(openSchnorr(), holderSecret(undefined))
+  const till = createSigner(openSchnorr(), newSecret())
   const recipient = to === undefined ? till.pubkey : parsePubkey(to)
   if (recipient === null) throw new OperatorError('--to is no public key: npub or hex')
   const base = baseOf(config, url)
@@ -104,7 +103,8 @@ export async function simulatePayment(
 async function activate(config: Config, otc: string, simulation: Simulation): Promise<void> {
   const base = baseOf(config, simulation.url)
   const schnorr = openSchnorr()
-  const secret = holderSecret(simulation.holderFile)
+  const { holderFile } = simulation
+  const secret = holderFile === undefined ? newSecret() : secretIn(holderFile)
   const holder = createSigner(schnorr, secret)
   const { pubkey: manager } = (await ask(`${base}/api/coupons/manager`)) as { pubkey: string }
   const now = systemClock()
@@ -123,16 +123,6 @@ async function activate(config: Config, otc: string, simulation: Simulation): Pr
   const answer = (await ask(`${base}/card`, event)) as { content: string }
   console.log(`card     ${contentObject(answer.content)?.uuid}\nholder   ${npubOf(holder.pubkey)}`)
   if (simulation.holderFile === undefined) console.log(`         ${nsecOf(secret)}`)
-}
-
-/** The holder's secret key from a file, which is created if it is missing. Without a file, a new key. */
-function holderSecret(file: string | undefined): Uint8Array {
-  const fresh = (): Uint8Array => parseSecret(randomBytes(32).toString('hex')) ?? fresh()
-  if (file === undefined) return fresh()
-  if (!existsSync(file)) writeDurably(file, `${nsecOf(fresh())}\n`)
-  const secret = parseSecret(readFileSync(file, 'utf8'))
-  if (!secret) throw new OperatorError(`${file} does not hold an nsec`)
-  return secret
 }
 
 /**

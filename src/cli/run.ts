@@ -23,6 +23,7 @@ import { restore } from './restore.ts'
 import { serve } from './serve.ts'
 import { endKeySessions } from './sessions.ts'
 import { setup } from './setup.ts'
+import { sign } from './sign.ts'
 import { status } from './status.ts'
 import { tls } from './tls.ts'
 
@@ -274,6 +275,13 @@ const commands: Record<string, Command> = {
     operands: 'FILE',
     flags: ['force', 'passphrase-file'],
     run: ({ config, operands: [file = ''], flags }) => importKeys(config, file, keyOptions(flags)),
+  },
+  sign: {
+    about: 'print the header that signs one request, for curl -H (--key FILE, made if missing)',
+    operands: 'METHOD URL [BODY]',
+    flags: ['key'],
+    run: async ({ operands: [method = '', url = '', body = null], flags }) =>
+      sign({ method, url, body, keyFile: flags.get('key') }),
   },
   licences: {
     about: 'print the licences of this program and of all its parts',

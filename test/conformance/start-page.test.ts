@@ -1,0 +1,40 @@
+/** The page for the first ten minutes: its blocks in one shell, as printed, against a real server. */
+import { afterAll, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { program } from '../support/program.ts'
+import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+
+const page = readFileSync(join(import.meta.dir, '../../docs/api/start.md'), 'utf8')
+const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text)
+
+afterAll(cleanUp)
+
+test('the five calls of the start page redeem a coupon', async () => {
+  const { url } = await startServer()
+  const folder = newDirectory()
+  const command = program.map((part) => `'${part}'`).join(' ')
+  writeFileSync(join(folder, 'cuponera'), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 })
+  expect(blocks).toHaveLength(6)
+  const shell = Bun.spawn(['sh', '-eu', '-c', blocks.join('\n')], {
+    cwd: folder,
+    env: { PATH: `${folder}:${process.env.PATH}`, URL: url },
+    stdin: 'ignore',
+    stderr: 'pipe',
+  })
+  const out = await new Response(shell.stdout).text()
+  expect(await new Response(shell.stderr).text()).toBe('')
+  const [session, coupon, nonce, preview = '', claim = ''] = out.trim().split('\n')
+  expect(session).toMatch(/^session ey/)
+  expect(coupon).toMatch(/^coupon [0-9a-f-]{36}$/)
+  expect(nonce).toMatch(/^nonce [\w-]{22}$/)
+  expect(JSON.parse(preview)).toMatchObject({ status: 'minted' })
+  expect(JSON.parse(claim)).toMatchObject({ status: 'success' })
+})
+
+test('sign refuses what it cannot sign', async () => {
+  const run = (...args: string[]) =>
+    Bun.spawnSync([...program, 'sign', ...args], { cwd: newDirectory() }).exitCode
+  expect(run('GET', 'http://127.0.0.1/')).toBe(2)
+  expect(run('GET', 'ftp://127.0.0.1/', '--key', 'a.nsec')).toBe(2)
+})
