@@ -1,6 +1,8 @@
 import { BunkerSigner, createNostrConnectURI, parseBunkerInput } from 'nostr-tools/nip46'
 import { generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import { bytesToHex, hexToBytes } from 'nostr-tools/utils'
+import { parseJson } from '../base/json.ts'
+import { clientLimits } from '../base/limits-client.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { parseRecord } from './json.ts'
 import { randomText } from './random.ts'
@@ -9,6 +11,12 @@ import type { TextStore } from './texts.ts'
 
 /** Time for a person to find the phone, open the app, read and agree. */
 const waitSeconds = 180
+
+/** Time for a signer to answer what no person has to agree to. One that does not know the method may stay silent. */
+const politeSeconds = 3
+
+/** Relays that a signer may ask us to use. */
+const relaysMax = 10
 
 /** A wait for a remote signer, shown to the person. */
 export type Wait = {
@@ -80,11 +88,13 @@ export function createRemoteSigners({ store, url, onWait }: Wiring) {
     sign: (event) => waitFor('signature', bunker.signEvent(event)),
     close() {
       store.remove(place)
-      void bunker.close()
+      // The signer forgets this connection. An error means that it does not know the method.
+      void ask(bunker, 'logout').then(() => bunker.close())
     },
   })
 
-  const connected = async (bunker: BunkerSigner, client: Uint8Array, signal?: AbortSignal) => {
+  const connected = async (first: BunkerSigner, client: Uint8Array, signal?: AbortSignal) => {
+    const bunker = await moved(first, client, onauth)
     const pubkey = await waitFor('key', bunker.getPublicKey(), signal, () => void bunker.close())
     const kept: Kept = { client: bytesToHex(client), ...bunker.bp }
     store.write(place, JSON.stringify(kept))
@@ -134,6 +144,39 @@ export function createRemoteSigners({ store, url, onWait }: Wiring) {
       return toSigner(BunkerSigner.fromBunker(hexToBytes(client), pointer, { onauth }), pubkey)
     },
   }
+}
+
+/** Ask a signer what it may not know; null for an error, and where it does not answer soon. */
+async function ask(bunker: BunkerSigner, method: string): Promise<string | null> {
+  const { promise: silence, resolve } = Promise.withResolvers<null>()
+  const timer = setTimeout(() => resolve(null), politeSeconds * 1000)
+  const answer = bunker.sendRequest(method, []).catch(() => null)
+  try {
+    return await Promise.race([answer, silence])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The connection on the relays that the signer prefers (`switch_relays`), or as it is. */
+async function moved(
+  bunker: BunkerSigner,
+  client: Uint8Array,
+  onauth: (url: string) => void,
+): Promise<BunkerSigner> {
+  const relays = parseRelays(await ask(bunker, 'switch_relays'))
+  if (!relays || relays.join() === bunker.bp.relays.join()) return bunker
+  await bunker.close()
+  return BunkerSigner.fromBunker(client, { ...bunker.bp, relays }, { onauth })
+}
+
+/** The list of relays in an answer; null for anything else, null included, by which a signer keeps those there are. */
+function parseRelays(text: string | null): string[] | null {
+  const value = parseJson(text ?? 'null', clientLimits.bodyBytesMax)
+  const usable = (one: unknown) =>
+    typeof one === 'string' && /^wss?:$/.test(URL.parse(one)?.protocol ?? '')
+  const list = Array.isArray(value) && value.length > 0 && value.length <= relaysMax
+  return list && value.every(usable) ? (value as string[]) : null
 }
 
 function parseKept(text: string | null): Kept | null {

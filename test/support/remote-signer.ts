@@ -13,12 +13,21 @@ export type RemoteSigner = AsyncDisposable & {
   npub: string
   /** Answer to a `nostrconnect://` address as if its QR had been scanned. */
   scan(address: string): Promise<void>
+  /** The methods that it was asked for. */
+  methods: readonly string[]
   /** Say no to the next request. */
   refuseNext(): void
 }
 
-/** A signer of NIP-46 with keys of its own, as an app on a phone would be: real events over a real relay. */
-export async function startRemoteSigner(relay: string): Promise<RemoteSigner> {
+/**
+ * A signer of NIP-46 with keys of its own, as an app on a phone would be: real events over a real relay. With `relays`
+ * it knows `switch_relays` and `logout`, without them it answers both with an error, as it does for other methods.
+ */
+export async function startRemoteSigner(
+  relay: string,
+  relays: readonly string[] | null = null,
+): Promise<RemoteSigner> {
+  const methods: string[] = []
   const user = randomBytes(32)
   const own = randomBytes(32)
   const ownPubkey = getPublicKey(own)
@@ -35,13 +44,17 @@ export async function startRemoteSigner(relay: string): Promise<RemoteSigner> {
     )
     socket.send(JSON.stringify(['EVENT', event]))
   }
-  const answer = ({ method, params }: Request): string => {
+  /** Null for a method that it does not know. */
+  const answer = ({ method, params }: Request): string | null => {
+    methods.push(method)
+    if (method === 'switch_relays' && relays) return JSON.stringify(relays)
+    if (method === 'logout' && relays) return 'ack'
     if (method === 'connect') return 'ack'
     if (method === 'get_public_key') return getPublicKey(user)
     if (method === 'sign_event') {
       return JSON.stringify(finalizeEvent(JSON.parse(params[0] ?? ''), user))
     }
-    throw new Error(`unknown method ${method}`)
+    return null
   }
   socket.addEventListener('message', ({ data }) => {
     const [type, , event] = JSON.parse(String(data)) as [string, string, NostrEvent]
@@ -52,13 +65,18 @@ export async function startRemoteSigner(relay: string): Promise<RemoteSigner> {
     if (refuse) {
       refuse = false
       send(event.pubkey, { id, error: 'no' })
-    } else send(event.pubkey, { id, result: answer(request) })
+    } else {
+      const result = answer(request)
+      const error = `unknown method ${request.method}`
+      send(event.pubkey, result === null ? { id, error } : { id, result })
+    }
   })
   socket.send(JSON.stringify(['REQ', 'signer', { kinds: [24_133], '#p': [ownPubkey] }]))
 
   return {
     address: `bunker://${ownPubkey}?relay=${encodeURIComponent(relay)}&secret=${secret}`,
     npub: npubEncode(getPublicKey(user)),
+    methods,
     async scan(address) {
       const uri = new URL(address)
       const id = randomBytes(4).toString('hex')
