@@ -207,8 +207,8 @@ const descriptions: Record<string, string> = {
   'Publication.id': 'Id of the event, hex',
   'Scan.design.name': 'Name of the design',
   'Scan.status': 'Steps that the card has taken',
-  'Scan.since': 'ISO time',
-  'Scan.until': 'ISO time',
+  'Scan.since': 'Time as in HTTP',
+  'Scan.until': 'Time as in HTTP',
   'Statistics.offset': 'Hours east of UTC that the days were counted in',
 }
 
