@@ -39,7 +39,7 @@ export const processLimits = {
    */
   carefulCommits: 100,
   /** After two commits that waited as long for the disk, the next one waits `gatherMs` for operations that share it. */
-  slowSyncMs: 5,
+  slowSyncMs: 15,
   gatherMs: 3,
   /** Size to which the WAL file is cut after a checkpoint. */
   journalBytesMax: 64 * 1024 * 1024,
