@@ -140,6 +140,24 @@ test('while it is away, two nodes under load leave no more sessions waiting than
   expect(there.size).toBe(callers.answered.length + sessions.length)
 })
 
+test('a login that acts as another role finds its sessions, and one that may not look goes on writing', async () => {
+  Object.assign(limits, { databaseSettleSeconds: 1 })
+  const { url, other } = await rows.create()
+  await other.send('CREATE ROLE acting LOGIN IN ROLE cuponera', [])
+  await other.send('ALTER ROLE acting SET role = cuponera', [])
+  const { engine, told } = openEngine(url.replace('//cuponera@', '//acting@'))
+  const insert = (id: number) => codeOf(engine.transact({ roots: 'none' }, (tx) => tx.insert(id)))
+  expect(await insert(1)).toBe('answered')
+  await nameStandby('nobody')
+  expect([await insert(2), told]).toEqual(['unavailable', ['lost']])
+  await nameStandby('')
+  await until('writes are answered', async () => (await insert(3)) === 'answered')
+  expect(told).toEqual(['lost', 'back'])
+  await other.send('REVOKE SELECT ON pg_stat_activity FROM PUBLIC', [])
+  expect([await engine.commitsWait(), await insert(4)]).toEqual([false, 'answered'])
+  expect(await idsIn(other)).toEqual([1, 2, 3, 4])
+})
+
 test('a server that answers nothing counts as away from its standby, until it says otherwise', async () => {
   Object.assign(limits, { databaseAnswerSeconds: 1, databaseConnectSeconds: 1 })
   const { url, other } = await rows.create()

@@ -25,6 +25,9 @@ const waitingSessions = `SELECT count(*) AS waiting FROM pg_stat_activity
   WHERE wait_event = 'SyncRep' AND datname = current_database() AND usename = session_user
     AND query_start < clock_timestamp() - make_interval(secs => $1)`
 
+/** SQLSTATE of a role that may not read the sessions. */
+const notPermitted = '42501'
+
 /**
  * Keeps a node from filling the server with sessions while a synchronous standby is away. A commit that is given up
  * leaves its session there, which waits on and must not be ended: the server would count its commit as done. So after a
@@ -94,6 +97,8 @@ export class StandbyWatch {
     } catch (cause) {
       this.#connection?.destroy()
       if (!(cause instanceof ConnectionLost || cause instanceof StatementFailed)) throw cause
+      // Nothing would ever end the refusal of writes.
+      if (cause instanceof StatementFailed && cause.code === notPermitted) verdict = 'free'
     } finally {
       this.#settle(verdict)
     }
@@ -105,6 +110,8 @@ export class StandbyWatch {
     if (!this.#connection?.open) {
       this.#connection = await this.#parts.connect(limits.databasePingSeconds)
       if (this.#closed) this.#connection.destroy()
+      // A login that acts as another role is not told what its own sessions wait for.
+      await this.#connection.send('SET ROLE NONE', [])
     }
     const { rows } = await this.#connection.send(waitingSessions, [limits.standbyWaitSeconds])
     return Number(rows[0]?.waiting) > 0 ? 'waiting' : 'free'
