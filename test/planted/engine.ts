@@ -4,7 +4,7 @@ import { type PlantedFault, planted } from './fault.ts'
 const sqlite = 'src/db/sqlite.ts'
 const writer = 'src/db/writer.ts'
 const reader = 'src/db/reader.ts'
-const contract = 'test/contract/stores.test.ts'
+const batchSuite = 'test/unit/batch.test.ts'
 const engineSuite = 'test/unit/sqlite-engine.test.ts'
 const durable = 'src/base/durable.ts'
 const powerCut = 'test/fault/power-cut.test.ts -t every answer'
@@ -69,35 +69,35 @@ export const engineFaults: PlantedFault[] = [
   ),
   planted(
     'the writes of a refused operation stay',
-    'test/contract/stores.test.ts',
+    engineSuite,
     writer,
     '        if (batch.writes !== before) return false\n',
     '',
   ),
   planted(
     'a savepoint of a refused operation is not undone',
-    'test/contract/stores.test.ts',
+    engineSuite,
     writer,
     '    undo.run()\n',
     '',
   ),
   planted(
     'counts of a refused operation stay',
-    contract,
+    batchSuite,
     writer,
     '    release.run()\n    batch.clear()\n',
     '    release.run()\n',
   ),
   planted(
     'a statement does not see the counts of its commit',
-    contract,
+    batchSuite,
     'src/db/connection.ts',
     'if (this.#reads.length > 0) this.#batch.write(this.#reads)',
     '',
   ),
   planted(
     'a definition that was edited is minted as it was before in that commit',
-    contract,
+    batchSuite,
     'src/db/batch.ts',
     'if (tables.some((table) => this.#keptTables.has(table))) this.#kept.clear()',
     '',
