@@ -20,6 +20,7 @@ import {
 } from '../support/client.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { openHost } from '../support/postgres-host.ts'
+import { promote, startStandby } from '../support/postgres-standby.ts'
 import { main } from '../support/program.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { shortSilence } from '../support/short-silence.ts'
@@ -156,6 +157,31 @@ test('a login that acts as another role finds its sessions, and one that may not
   await other.send('REVOKE SELECT ON pg_stat_activity FROM PUBLIC', [])
   expect([await engine.commitsWait(), await insert(4)]).toEqual([false, 'answered'])
   expect(await idsIn(other)).toEqual([1, 2, 3, 4])
+})
+
+test('behind a balancer a node finds the promoted server, while the old one still answers', async () => {
+  const { url, other } = await rows.create()
+  const between = await openHost(databases.server)
+  named = true
+  const following = { name: 'standby', waited: true, through: between }
+  const standby = await startStandby(databases.server, following)
+  const balancer = await openHost(databases.server)
+  const through = url.replace(/host=[^&]*/, `host=${encodeURIComponent(balancer.socket)}`)
+  const { engine, told } = openEngine(through)
+  const insert = (id: number) => codeOf(engine.transact({ roots: 'none' }, (tx) => tx.insert(id)))
+  const count = () => engine.snapshot((tx) => tx.count())
+  expect(await insert(1)).toBe('answered')
+  between.hold()
+  // The reads keep their connection to the old server.
+  expect([await insert(2), told, await count()]).toEqual(['unavailable', ['lost'], 1])
+  await promote(standby)
+  balancer.lead(standby)
+  await until('writes are answered', async () => (await insert(3)) === 'answered')
+  expect([await count(), told]).toEqual([2, ['lost', 'back']])
+  expect((await waiting(other)).length).toBeGreaterThan(0)
+  await engine.close()
+  for (const host of [balancer, between]) host.close()
+  await standby.stop()
 })
 
 test('a server that answers nothing counts as away from its standby, until it says otherwise', async () => {

@@ -106,15 +106,29 @@ export class StandbyWatch {
   }
 
   async #ask(): Promise<Verdict> {
-    // Kept from look to look: the server may have no room for a new one.
-    if (!this.#connection?.open) {
-      this.#connection = await this.#parts.connect(limits.databasePingSeconds)
-      if (this.#closed) this.#connection.destroy()
-      // A login that acts as another role is not told what its own sessions wait for.
-      await this.#connection.send('SET ROLE NONE', [])
-    }
-    const { rows } = await this.#connection.send(waitingSessions, [limits.standbyWaitSeconds])
+    const connection = await this.#renewed()
+    const { rows } = await connection.send(waitingSessions, [limits.standbyWaitSeconds])
     return Number(rows[0]?.waiting) > 0 ? 'waiting' : 'free'
+  }
+
+  /**
+   * A new connection for each look: a balancer may lead it to a promoted server, while the old one still answers. The
+   * last one is for a server without room for another.
+   */
+  async #renewed(): Promise<Connection> {
+    const last = this.#connection
+    try {
+      const connection = await this.#parts.connect(limits.databasePingSeconds)
+      last?.destroy()
+      this.#connection = connection
+      if (this.#closed) connection.destroy()
+      // A login that acts as another role is not told what its own sessions wait for.
+      await connection.send('SET ROLE NONE', [])
+      return connection
+    } catch (cause) {
+      if (!(cause instanceof ConnectionLost && last?.open)) throw cause
+      return last
+    }
   }
 
   #settle(verdict: Verdict): void {
