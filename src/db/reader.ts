@@ -5,18 +5,13 @@ import type { Sql } from './sql.ts'
 /** An operation or a snapshot awaited something else than its transaction. */
 export class StalledOperation extends Error {}
 
-/**
- * The connection for reads. Its transaction stays open from one snapshot to the next, because to begin and end it costs as
- * much as most reads. It ends before each commit, so that the next snapshot sees that commit, and the WAL can begin anew.
- */
+/** The connection for reads. Overlapping snapshots share one transaction. All of them end within one turn of the event loop. */
 export class Reader<Tx> {
   readonly #connection: Sqlite
   readonly #tx: Tx
   readonly #begin: Statement
   readonly #end: Statement
   #running = 0
-  #open = false
-  #outdated = false
 
   constructor(connection: Sqlite, stores: (sql: Sql) => Tx) {
     connection.run('PRAGMA query_only = ON')
@@ -28,12 +23,7 @@ export class Reader<Tx> {
   }
 
   async snapshot<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
-    // Overlapping snapshots share one transaction. All of them end within the same turn of the loop.
-    if (!this.#open) {
-      this.#begin.run()
-      this.#open = true
-    }
-    this.#running++
+    if (this.#running++ === 0) this.#begin.run()
     const watch = { stalled: false }
     const timer = setImmediate(() => {
       watch.stalled = true
@@ -42,22 +32,11 @@ export class Reader<Tx> {
       const result = await query(this.#tx)
       if (watch.stalled) throw new StalledOperation('a snapshot awaited more than its transaction')
       return result
-    } catch (cause) {
-      this.#outdated = true
-      throw cause
     } finally {
       clearImmediate(timer)
-      this.#running--
-      if (this.#outdated) this.outdate()
+      // An idle service holds no transaction: it would keep its state, and the WAL, from other connections.
+      if (--this.#running === 0) this.#end.run()
     }
-  }
-
-  /** The next snapshot has to see a newer state. Called before each commit. */
-  outdate(): void {
-    this.#outdated = this.#open && this.#running > 0
-    if (!this.#open || this.#outdated) return
-    this.#open = false
-    this.#end.run()
   }
 
   close(): void {

@@ -242,7 +242,6 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       writer.connection.run('UPDATE state SET newest_write = ? WHERE id = 1', [now])
       this.#newestStored = now
     }
-    this.#reader.outdate()
     const asked = this.#time.steadyMs()
     writer.commit.run()
     this.#synced = [this.#synced[1], this.#time.steadyMs() - asked]

@@ -100,6 +100,7 @@ test.each(['help', '--help', '-h', 'backup --help'])(
       'keys show',
       'keys export',
       'keys import',
+      'sign METHOD',
       'licences',
       'demo',
       'version, help',

@@ -280,8 +280,10 @@ describe('the data filed with a redemption', () => {
   test('files a zap request as it was sent, as an object and as a string', async () => {
     const object = order()
     await claim(nonce, { zapRequest: object, amountMsat: 21_000 })
-    expect(await newest()).toEqual({
+    const row = await newest()
+    expect(row).toEqual({
       handle: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/),
+      nonce: row.handle,
       claimedAt: expect.any(Number),
       couponId,
       name: 'Café gratis',

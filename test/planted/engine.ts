@@ -164,13 +164,6 @@ export const engineFaults: PlantedFault[] = [
     '',
   ),
   planted(
-    'a read does not see the last commit',
-    [engineSuite],
-    sqlite,
-    '    this.#reader.outdate()\n',
-    '',
-  ),
-  planted(
     'a read sees two states',
     engineSuite,
     reader,

@@ -119,6 +119,18 @@ test('a clock behind the newest write refuses writes but not reads, until it has
   expect(await engine.snapshot((tx) => tx.find('a'))).toBe('4')
 })
 
+test('a read sees what another connection wrote in an earlier turn of the event loop', async () => {
+  const path = newFile()
+  const { engine } = openNotes(path)
+  await engine.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
+  expect(await engine.snapshot((tx) => tx.find('a'))).toBe('1')
+  await new Promise((turn) => setImmediate(turn))
+  const other = new Sqlite(path)
+  other.run("UPDATE notes SET value = '2' WHERE name = 'a'")
+  other.close()
+  expect(await engine.snapshot((tx) => tx.find('a'))).toBe('2')
+})
+
 test('the time of the newest write is known to the next process, after a clean close or not', async () => {
   const path = newFile()
   const clock = { now: 1_800_000_000 }

@@ -95,6 +95,7 @@ describe('a voucher of this service that is sent to a name', () => {
       image: null,
       npub: minted.npub,
       expiresAt: 4e9,
+      service: null,
     })
     expect(nonce).not.toBe(minted.nonce)
     expect(voucher.pubkey).toBe(manager.pubkey)
