@@ -1,8 +1,8 @@
-import { type CounterTable, counterTables, type Summable } from './counters.ts'
+import { type CounterTable, counterTables, type Summable, type Sums } from './counters.ts'
 import type { SqlValue } from './sql.ts'
 
-/** A change of one row that waits: the keys of the row, and the sum of each number. */
-type Waiting = { keys: SqlValue[]; numbers: number[] }
+/** Changes of one row that wait: the keys of the row, the sum of each number, and whether one of them begins the row. */
+type Waiting = { keys: SqlValue[]; numbers: number[]; begins: boolean }
 
 /** Runs a statement on the writing connection. */
 type Run = (text: string, params: SqlValue[]) => void
@@ -15,8 +15,11 @@ type Run = (text: string, params: SqlValue[]) => void
 export class Batch {
   /** Grows with each statement that changed a row, and with each change that waits. */
   writes = 0
-  /** Changes that wait, by their statement and the keys of their row. */
-  readonly #waiting = new Map<Summable, Map<string, Waiting>>()
+  /**
+   * Changes that wait, by their statements and the keys of their row. All of a row are one sum: written one statement after
+   * the other, a row could lack for a moment what a later one adds to it.
+   */
+  readonly #waiting = new Map<Sums, Map<string, Waiting>>()
   readonly #kept = new Map<object, Map<string, unknown>>()
   readonly #keptTables = new Set<string>()
   readonly #run: Run
@@ -35,18 +38,20 @@ export class Batch {
   /** Let a change of a counter wait. `params` are those of the statement that makes it. */
   putOff(count: Summable, params: readonly SqlValue[]): void {
     this.writes++
-    let rows = this.#waiting.get(count)
+    let rows = this.#waiting.get(count.sums)
     if (!rows) {
       rows = new Map()
-      this.#waiting.set(count, rows)
+      this.#waiting.set(count.sums, rows)
     }
     const keys = count.keysAt.map((at) => params[at] ?? null)
     const name = nameOf(keys)
     let row = rows.get(name)
     if (!row) {
-      row = { keys, numbers: counterTables[count.table].numbers.map(() => 0) }
+      const { numbers } = counterTables[count.sums.table]
+      row = { keys, numbers: numbers.map(() => 0), begins: false }
       rows.set(name, row)
     }
+    row.begins ||= count.begins
     for (const { index, by, at } of count.by) {
       row.numbers[index] = (row.numbers[index] ?? 0) + (by ?? Number(params[at]))
     }
@@ -54,10 +59,22 @@ export class Batch {
 
   /** Write the changes that wait, or those of some tables. */
   write(tables?: readonly CounterTable[]): void {
-    for (const [count, rows] of this.#waiting) {
-      if (tables && !tables.includes(count.table)) continue
-      this.#waiting.delete(count)
-      for (const { keys, numbers } of rows.values()) this.#run(count.text, [...keys, ...numbers])
+    for (const [sums, rows] of this.#waiting) {
+      if (tables && !tables.includes(sums.table)) continue
+      this.#waiting.delete(sums)
+      for (const row of rows.values()) this.#add(sums, row)
+    }
+  }
+
+  #add({ insertOrAdd, update }: Sums, { keys, numbers, begins }: Waiting): void {
+    // A row that shrinks is there, and SQLite would check the new row that an INSERT offers.
+    const begun = begins && numbers.every((number) => number >= 0)
+    try {
+      this.#run(begun ? insertOrAdd : update, [...keys, ...numbers])
+    } catch (cause) {
+      // The operation that reads the counter is not the one that broke it: its refusal has to undo all of them.
+      this.writes++
+      throw cause
     }
   }
 

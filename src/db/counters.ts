@@ -49,19 +49,27 @@ export function partsOf({ keys, by }: Count): Count {
   return { keys, by }
 }
 
-/** A change that can be summed up with others of its row. */
+/** A change that can be summed up with others of its row, also with those of other statements. */
 export type Summable = {
-  table: CounterTable
-  /** A statement that adds to all numbers. Its parameters are those of the keys, then the numbers. */
-  text: string
+  sums: Sums
   /** The parameters of the keys, by their place in the first statement. */
   keysAt: number[]
   /** The growth of each number: always the same, or a parameter. */
   by: { index: number; by: number | null; at: number }[]
+  /** A row that is missing begins at zero. */
+  begins: boolean
 }
+
+/**
+ * Statements that add to all numbers of a row. Their parameters are those of the keys, then the numbers. One for all
+ * changes whose keys have the same texts.
+ */
+export type Sums = { table: CounterTable; insertOrAdd: string; update: string }
 
 /** The changes that were prepared, by their texts. As many as the stores have. */
 const summable = new Map<string, Summable>()
+/** By the text of the update. */
+const known = new Map<string, Sums>()
 
 /** The change that a statement of `columnCounters` makes. Undefined for other statements. */
 export function countOf(text: string): Summable | undefined {
@@ -69,20 +77,25 @@ export function countOf(text: string): Summable | undefined {
 }
 
 /** Remember how changes of a statement are summed up, if a parameter of its keys is in none of its numbers. */
-function remember(text: string, table: CounterTable, { keys, by }: Count, write: Write): string {
-  const keysAt = [...new Set(Object.values(keys).flatMap(placesIn))]
+function remember(write: Write, table: CounterTable, { keys, by }: Count): string {
+  const text = write(table, partsOf({ keys, by }))
+  const inOrder = counterTables[table].keys.map((name) => [name, keys[name] ?? ''] as const)
+  const keysAt = [...new Set(inOrder.flatMap(([, key]) => placesIn(key)))]
   const grown = Object.entries(by).map(([name, amount]) => ({
     index: (counterTables[table].numbers as readonly string[]).indexOf(name),
     by: /^-?\d+$/.test(amount) ? Number(amount) : null,
     at: /^\?\d+$/.test(amount) ? (placesIn(amount)[0] ?? -1) : -1,
   }))
   if (grown.some((one) => one.by === null && (one.at < 0 || keysAt.includes(one.at)))) return text
-  const renamed = Object.entries(keys).map(([name, key]) => {
+  const renamed = inOrder.map(([name, key]) => {
     return [name, key.replace(/\?(\d+)/g, (_, at) => `?${keysAt.indexOf(at - 1) + 1}`)]
   })
   const all = counterTables[table].numbers.map((name, at) => [name, `?${keysAt.length + at + 1}`])
   const whole = { keys: Object.fromEntries(renamed), by: Object.fromEntries(all) }
-  summable.set(text, { table, text: write(table, whole), keysAt, by: grown })
+  const made = { table, insertOrAdd: insertOrAdd(table, whole), update: update(table, whole) }
+  const sums = known.get(made.update) ?? made
+  known.set(sums.update, sums)
+  summable.set(text, { sums, keysAt, by: grown, begins: write === insertOrAdd })
   return text
 }
 
@@ -110,8 +123,8 @@ const update: Write = (table, { keys, by }) => {
 
 /** Counters as the columns of their rows. */
 export const columnCounters: Counters = {
-  add: (table, count) => remember(insertOrAdd(table, partsOf(count)), table, count, insertOrAdd),
-  addToExisting: (table, count) => remember(update(table, partsOf(count)), table, count, update),
+  add: (table, count) => remember(insertOrAdd, table, count),
+  addToExisting: (table, count) => remember(update, table, count),
   drop: (table) => `DELETE FROM ${table} WHERE ${counterTables[table].keys[0]} = ?`,
   rows: (table) => table,
   number: (_, name, alias) => `${alias}.${name}`,

@@ -121,8 +121,14 @@ async function runFreely<Tx>(
     }
     ran()
   }
-  batch.write()
-  return true
+  try {
+    batch.write()
+    return true
+  } catch (cause) {
+    // A counter that its row refuses. With savepoints it refuses the operation that counted, and no other.
+    if (isSqliteFailure(cause)) throw cause
+    return false
+  }
 }
 
 async function runInSavepoint<Tx>(writer: Writer<Tx>, job: Job<Tx>): Promise<void> {

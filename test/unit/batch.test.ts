@@ -1,6 +1,6 @@
 /** Operations of one commit write each counter once, and read a definition once. */
-import type { Database as Sqlite } from 'bun:sqlite'
-import { afterAll, afterEach, expect, test } from 'bun:test'
+import { Database as Sqlite } from 'bun:sqlite'
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createStores, type Stores } from '../../src/app/stores.ts'
 import { limits } from '../../src/base/limits.ts'
@@ -22,8 +22,9 @@ afterAll(cleanUp)
 async function open(time?: SqliteOptions<Stores>['time']) {
   const ran: string[] = []
   const connect = (path: string) => watched(openConnection(path), (text) => ran.push(text))
+  const file = join(newDirectory(), 'coupons.db')
   const engine = new SqliteEngine({
-    ...{ path: join(newDirectory(), 'coupons.db'), schema: couponSchema, connect },
+    ...{ path: file, schema: couponSchema, connect },
     ...{ now: () => at, stores: createStores },
     ...(time && { time }),
   })
@@ -33,7 +34,7 @@ async function open(time?: SqliteOptions<Stores>['time']) {
   await transact((tx) => tx.definitions.insert(uuid(1), key(1), { ...terms, maxUses: null }, at))
   ran.length = 0
   const times = (part: string) => ran.filter((text) => text.includes(part)).length
-  return { engine, transact, times, ran }
+  return { engine, transact, times, ran, file }
 }
 
 function watched(connection: Sqlite, tell: (text: string) => void): Sqlite {
@@ -54,15 +55,22 @@ function watched(connection: Sqlite, tell: (text: string) => void): Sqlite {
 
 let made = 0
 
-/** Mint a voucher of the definition. Returns the name on it. */
-async function mint(tx: Tx): Promise<string> {
-  const definition = await tx.definitions.findUncounted(uuid(1))
+/** Mint a voucher of the definition. Returns its handle, and the name on it. */
+async function issue(tx: Tx, id = uuid(1)): Promise<{ handle: Uint8Array; name: string }> {
+  const definition = await tx.definitions.findUncounted(id)
   if (!definition || !(await tx.definitions.take(definition, 1, at))) throw new Error('not taken')
   const handle = new Uint8Array(16)
   new DataView(handle.buffer).setUint32(0, ++made)
-  const { rowId: definitionRowId, revisionId } = definition
+  const { rowId: definitionRowId, revisionId, name } = definition
   await tx.vouchers.issue(handle, { definitionRowId, revisionId, mintedBy: key(1), now: at })
-  return definition.name
+  return { handle, name }
+}
+
+const mint = async (tx: Tx) => (await issue(tx)).name
+
+async function cancel(tx: Tx, handle: Uint8Array | undefined): Promise<void> {
+  const voucher = handle && (await tx.vouchers.find(handle))
+  if (!voucher || !(await tx.vouchers.void(voucher, at))) throw new Error('not voided')
 }
 
 const counted = async (tx: Stores) => {
@@ -118,6 +126,66 @@ test('an edit and the kill switch in the same commit count for the mints behind 
   expect(times('BEGIN IMMEDIATE')).toBe(1)
   expect(names).toEqual(['Café', null, 'Té', null, 'Té'])
   expect(await engine.snapshot(counted)).toEqual({ issued: 3, open: 1, total: 3 })
+})
+
+describe('vouchers that expire', () => {
+  const [first, second] = [uuid(2), uuid(3)]
+
+  /** An engine with two more definitions, and some vouchers of the first one. */
+  async function openExpiring() {
+    const opened = await open()
+    const { transact } = opened
+    const expiring = { ...terms, maxUses: null, expiresAt: at + 60 }
+    for (const id of [first, second]) {
+      await transact((tx) => tx.definitions.insert(id, key(1), expiring, at))
+    }
+    const old = [await transact((tx) => issue(tx, first)), await transact((tx) => issue(tx, first))]
+    return { ...opened, old: old.map(({ handle }) => handle) }
+  }
+
+  const expired = (id: string) => async (tx: Stores) => {
+    const rowId = (await tx.definitions.find(id))?.rowId ?? 0
+    return tx.statistics.expired(rowId, at + 60)
+  }
+
+  test('vouchers that are minted and voided in one commit are counted in that order', async () => {
+    const { engine, transact, times, old } = await openExpiring()
+    for (const [round, open] of [0, 1].entries()) {
+      const handles: Uint8Array[] = []
+      const before = times('BEGIN IMMEDIATE')
+      await Promise.all([
+        // The statement that takes away has its first change here.
+        transact((tx) => cancel(tx, old[round])),
+        transact(async (tx) => {
+          for (let one = 0; one < 3; one++) handles.push((await issue(tx, second)).handle)
+        }),
+        transact(async (tx) => {
+          for (const handle of handles.slice(open)) await cancel(tx, handle)
+        }),
+      ])
+      expect(times('BEGIN IMMEDIATE')).toBe(before + 1)
+      expect(await engine.snapshot(expired(second))).toBe(open)
+      expect(await engine.snapshot(expired(first))).toBe(1 - round)
+    }
+  })
+
+  test('a counter that does not fit refuses the operation that counts, and no other', async () => {
+    const { engine, transact, old, file } = await openExpiring()
+    const damage = new Sqlite(file)
+    damage.run('UPDATE expiries SET open = 0')
+    damage.close()
+    const outcomes = await Promise.allSettled([
+      transact(mint),
+      transact((tx) => cancel(tx, old[0])),
+      transact(expired(first)),
+      transact((tx) => cancel(tx, old[1])),
+      transact(mint),
+    ])
+    const refused = (outcome: PromiseSettledResult<unknown>) => outcome.status === 'rejected'
+    expect(outcomes.map(refused)).toEqual([false, true, false, true, false])
+    expect(await engine.snapshot(counted)).toEqual({ issued: 2, open: 2, total: 4 })
+    expect((await engine.snapshot((tx) => tx.vouchers.totals())).voided).toBe(0)
+  })
 })
 
 test('a refusal takes its counts back, also in commits with savepoints, which end', async () => {
