@@ -23,7 +23,9 @@ export class Reader<Tx> {
   }
 
   async snapshot<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
-    if (this.#running++ === 0) this.#begin.run()
+    // Counted when it has begun: after a failed BEGIN the next snapshot has to try again.
+    if (this.#running === 0) this.#begin.run()
+    this.#running++
     const watch = { stalled: false }
     const timer = setImmediate(() => {
       watch.stalled = true

@@ -7,6 +7,7 @@ import { OperatorError } from '../../src/base/operator-error.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import { takeLock } from '../../src/db/lock.ts'
 import { couponSchema, migrate, versionOf } from '../../src/db/migrations.ts'
+import { Reader } from '../../src/db/reader.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
 import { createNotes } from '../contract/notes.ts'
@@ -129,6 +130,18 @@ test('a read sees what another connection wrote in an earlier turn of the event 
   other.run("UPDATE notes SET value = '2' WHERE name = 'a'")
   other.close()
   expect(await engine.snapshot((tx) => tx.find('a'))).toBe('2')
+})
+
+test('a snapshot whose begin failed leaves a transaction to the next one', async () => {
+  const connection = openConnection(newFile())
+  const reader = new Reader(connection, () => connection)
+  connection.run('BEGIN')
+  const failed = await reader.snapshot(async () => null).catch((cause: unknown) => codeOf(cause))
+  expect(failed).toBe('SQLITE_ERROR')
+  connection.run('COMMIT')
+  expect(await reader.snapshot(async ({ inTransaction }) => inTransaction)).toBe(true)
+  expect(connection.inTransaction).toBe(false)
+  reader.close()
 })
 
 test('the time of the newest write is known to the next process, after a clean close or not', async () => {
