@@ -7,6 +7,16 @@ import type { Process } from './process.ts'
 /** A request as it arrives at another service. */
 export type Arrived = { path: string; json: Record<string, unknown>; key: string }
 
+/** A request under way, whose copies share one end: `refused` where nobody was there for the first of them. */
+type Request = {
+  host: string
+  arrived: Arrived
+  met: 'nobody yet' | 'host' | 'refused'
+  chance: (probability: number) => boolean
+  resolve: (answer: { status: number; text: string }) => void
+  reject: (cause: unknown) => void
+}
+
 /** A host of the network. Null when no service runs there. */
 export type Host = { answer(arrived: Arrived): Promise<unknown> | null; alive(): () => boolean }
 
@@ -45,11 +55,17 @@ export class Network {
         json: (json ?? {}) as Arrived['json'],
         key: idempotencyKey ?? '',
       }
+      const request: Request = {
+        host: url.host,
+        arrived,
+        met: 'nobody yet',
+        chance,
+        resolve,
+        reject,
+      }
       const times = chance(0.1) ? 0 : chance(0.1) ? 2 : 1
       for (let time = 0; time < times; time++) {
-        this.#loop.after(this.#delay(chance), () =>
-          this.#arrive(url.host, arrived, chance, resolve, reject),
-        )
+        this.#loop.after(this.#delay(chance), () => this.#arrive(request))
       }
       const { status, text } = await promise.finally(deadline)
       process.touch()
@@ -61,20 +77,20 @@ export class Network {
     return chance(0.1) ? 5 + this.#random.below(20) : this.#random.below(4) / 10
   }
 
-  #arrive(
-    name: string,
-    arrived: Arrived,
-    chance: (probability: number) => boolean,
-    resolve: (answer: { status: number; text: string }) => void,
-    reject: (cause: unknown) => void,
-  ): void {
+  /** A connection that was refused has brought no copy of its request, and one that was made is not refused. */
+  #arrive(request: Request): void {
+    const { arrived, met, chance, resolve, reject } = request
+    if (met === 'refused') return
     this.#loop.activity++
-    const host = this.#hosts.get(name)
+    const host = this.#hosts.get(request.host)
     const answering = host?.answer(arrived) ?? null
     if (!host || answering === null) {
+      if (met === 'host') return
+      request.met = 'refused'
       reject(new OutboundError('connect', false))
       return
     }
+    request.met = 'host'
     const alive = host.alive()
     const send = (status: number, text: string) => {
       if (!alive()) return reject(new OutboundError('protocol', true))
