@@ -88,7 +88,7 @@ export async function judgeLife(
 export function weakProgram(): Disposable & { command: string[] } {
   const directory = newScratch()
   mkdirSync(directory, { recursive: true })
-  for (const name of ['src', 'package.json', 'tsconfig.json', 'schema.sql']) {
+  for (const name of ['src', 'docs', 'package.json', 'tsconfig.json', 'schema.sql']) {
     cpSync(join(project, name), join(directory, name), { recursive: true })
   }
   symlinkSync(join(project, 'node_modules'), join(directory, 'node_modules'))
