@@ -19,4 +19,4 @@ test(`both engines give the same answers, SEED=${seed}`, async () => {
     code: 0,
     texts: [expect.stringMatching(/^\d\d+ requests in .* s: no difference\n$/), ''],
   })
-})
+}, 240_000)

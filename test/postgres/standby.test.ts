@@ -133,6 +133,7 @@ test('while it is away, two nodes under load leave no more sessions waiting than
 
   await nameStandby('')
   await until('writes are answered', () => callers.answered.length > written + 100)
+  await until('both nodes say so', () => nodes.every(({ told }) => told.includes('back')))
   await callers.stop()
   expect(nodes.map(({ told }) => told)).toEqual(Array(2).fill(['lost', 'back']))
   // Those that were given up stand, too.
