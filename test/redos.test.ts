@@ -7,11 +7,8 @@ import { Glob } from 'bun'
 import { check } from 'recheck'
 
 const root = join(import.meta.dir, '..')
-/**
- * Files whose patterns meet no text of a client: our own pages, which are part of the program, and our own statements, with
- * names of our own tables.
- */
-const ownTexts = ['src/http/reference.ts', 'src/db/connection.ts']
+/** Files whose patterns meet no text of a client: our own pages, which are part of the program. */
+const ownTexts = ['src/http/reference.ts']
 /** It takes a quarter of a minute on an idle machine. */
 const testMs = 300_000
 /** Bounded by its steps alone: with its clocks a verdict would depend on the load of the machine. */

@@ -163,13 +163,12 @@ class KeptQuery<Row, Params extends SqlValue[]> extends Query<Row, Params> {
 
 /** Tables of counters whose numbers a statement may read. One that names all columns, or deletes, may read any. */
 function countersIn(text: string): CounterTable[] {
+  const words = new Set(text.split(/\W+/))
+  const all = text.includes('*') || words.has('DELETE')
   const names = Object.keys(counterTables) as CounterTable[]
   return names.filter((table) => {
-    const numbers = counterTables[table].numbers.join('|')
-    return (
-      new RegExp(`\\b${table}\\b`).test(text) &&
-      new RegExp(`\\b(${numbers})\\b|\\*|\\bDELETE\\b`).test(text)
-    )
+    const { numbers } = counterTables[table]
+    return words.has(table) && (all || numbers.some((name) => words.has(name)))
   })
 }
 
