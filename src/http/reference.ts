@@ -19,59 +19,91 @@ export function readReference(pages: readonly string[]): Map<string, Reference> 
 }
 
 function sectionsOf(page: string): [string, Reference][] {
-  const [, ...sections] = page.split(/^(?=## )/m)
+  const [, ...sections] = `\n${page}`.split('\n## ')
   return sections.flatMap((section) => {
-    const [, name = ''] = /^## ([A-Z]+ \/\S*)\n/.exec(section) ?? []
-    if (name === '') return []
-    return [[name, readSection(section.slice(section.indexOf('\n')))]]
+    const [name = '', ...lines] = section.split('\n')
+    return routeName.test(name) ? [[name, readSection(blocksOf(lines))]] : []
   })
 }
 
+const routeName = /^[A-Z]+ \/\S*$/
+
 /** Rows of a table whose first cell is a route: `GET /livez`. */
 function rowsOf(page: string): [string, Reference][] {
-  return [...page.matchAll(/^\| `([A-Z]+ \/\S*)` \| (.+) \|$/gm)].map(
-    ([, name = '', text = '']) => {
-      const answer = /`(\{.*?\})`/.exec(text)?.[1]
-      const answers = answer === undefined ? {} : { 200: JSON.parse(answer) }
-      return [name, { description: sentence(text), request: null, answers }]
-    },
-  )
+  return page.split('\n').flatMap((line) => {
+    const [before, name = '', ...rest] = line.split('`')
+    const text = rest.join('`')
+    if (before !== '| ' || !routeName.test(name) || !text.startsWith(' | ')) return []
+    const json = rest.find((part) => part.startsWith('{') && part.endsWith('}'))
+    const answers = json === undefined ? {} : { 200: JSON.parse(json) }
+    const cell = text.slice(' | '.length, -' |'.length)
+    return [[name, { description: sentence(cell), request: null, answers }]]
+  })
 }
 
-function readSection(text: string): Reference {
-  const [, request] = /^```http\n([\s\S]*?)^```$/m.exec(text) ?? []
+/** A paragraph, or a fenced block in a language. */
+type Block = { language: string | null; text: string }
+
+function blocksOf(lines: readonly string[]): Block[] {
+  const blocks: Block[] = []
+  let open: Block | null = null
+  for (const line of lines) {
+    const fenced: boolean = line.startsWith('```')
+    if (open !== null && open.language !== null) {
+      if (fenced) open = null
+      else open.text += `${line}\n`
+    } else if (fenced || (open === null && line !== '')) {
+      open = fenced
+        ? { language: line.slice('```'.length), text: '' }
+        : { language: null, text: line }
+      blocks.push(open)
+    } else if (line === '') open = null
+    else if (open !== null) open.text += `\n${line}`
+  }
+  return blocks
+}
+
+function readSection(blocks: readonly Block[]): Reference {
+  const request = blocks.find(({ language }) => language === 'http')
   const answers: Record<string, unknown> = {}
-  for (const [, status = '', json = ''] of text.matchAll(answerPattern)) {
-    answers[status] ??= JSON.parse(json)
+  let status: string | undefined
+  for (const { language, text } of blocks) {
+    if (language === null) status = /^Answer `(\d+)`/.exec(text)?.[1] ?? status
+    else if (language === 'json' && status !== undefined) answers[status] ??= JSON.parse(text)
   }
   // Prose ends where examples, tables and refusals begin.
-  const [prose = ''] = text.split(/^(?:```|\||Answers? `|Refuses)/m)
-  const paragraphs = prose.split(/\n{2,}/).map(sentence)
+  const end = blocks.findIndex(
+    ({ language, text }) => language !== null || /^(?:\||Answers? `|Refuses)/.test(text),
+  )
+  const prose = blocks.slice(0, end === -1 ? blocks.length : end)
   return {
-    description: paragraphs.filter((one) => one !== '').join('\n\n'),
-    request: request === undefined ? null : readRequest(request),
+    description: prose.map(({ text }) => sentence(text)).join('\n\n'),
+    request: request === undefined ? null : readRequest(request.text),
     answers,
   }
 }
 
-const answerPattern = /^Answer `(\d+)`(?:[^\n]*\n)+?\n```json\n([\s\S]*?)^```/gm
-
 function readRequest(text: string): ExampleRequest {
-  const [head = '', body] = text.split(/\n\n([\s\S]+)/)
-  const [line = '', ...headers] = head.trim().split('\n')
+  const [head = '', ...body] = text.trim().split('\n\n')
+  const [line = '', ...headers] = head.split('\n')
   const [, path = ''] = line.split(' ')
   return {
     path,
     headers: Object.fromEntries(
-      headers.map((header) => header.split(/: (.*)/) as [string, string]),
+      headers.map((header): [string, string] => {
+        const [name = '', ...value] = header.split(': ')
+        return [name, value.join(': ')]
+      }),
     ),
-    body: body === undefined ? undefined : JSON.parse(body),
+    body: body.length === 0 ? undefined : JSON.parse(body.join('\n\n')),
   }
 }
 
 /** Markdown without links, on one line. */
 function sentence(text: string): string {
-  const plain = text.replace(/<a id="[^"]*"><\/a>/g, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+  const plain = text
+    .replace(/<a id="[^"]*"><\/a>/g, '')
+    .replace(/\[([^[\]]*)\]\([^()[\]]*\)/g, '$1')
   return plain.replaceAll('**', '').replace(/\s+/g, ' ').trim()
 }
 
@@ -113,15 +145,14 @@ function illustrateAnswers(responses: Operation['responses'], answers: Record<st
   }
 }
 
-/** Values of parameters in an example. */
+/** Values of parameters in an example. A parameter is a whole part of the path. */
 function parameterExamples(template: string, { path, headers }: ExampleRequest) {
   const [asked = '', query = ''] = path.split('?')
-  const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
-  const pattern = template.replace(/[.]/g, '\\$&').replace(/\{\w+\}/g, '([^/]+)')
-  const values = new RegExp(`^${pattern}$`).exec(asked)?.slice(1) ?? []
-  return (parameter: Parameter): string | undefined => {
-    if (parameter.in === 'path') return values[names.indexOf(parameter.name)]
-    if (parameter.in === 'query') return new URLSearchParams(query).get(parameter.name) ?? undefined
-    return headers[parameter.name]
+  const parts = template.split('/')
+  const values = asked.split('/')
+  return ({ name, in: place }: Parameter): string | undefined => {
+    if (place === 'path') return values[parts.indexOf(`{${name}}`)]
+    if (place === 'query') return new URLSearchParams(query).get(name) ?? undefined
+    return headers[name]
   }
 }
