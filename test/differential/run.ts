@@ -35,6 +35,7 @@ const weights: Record<string, number> = {
   again: 6,
   more: 6,
   pass: 8,
+  stir: 3,
   restart: 0.3,
 }
 const names = Object.entries(weights).flatMap(([name, weight]) =>
@@ -120,10 +121,13 @@ async function take(
     // A delivery that waits would expire at one of them.
     await twins.rest()
     pass(pick([1, 1, 5, 61, 3600, 86_400], a))
+    await twins.tell()
   } else if (name === 'restart') await twins.restart()
+  else if (name === 'stir') await twins.stir(a)
   else if (name === 'again') {
     const before = world.again(a)
     if (before) await both(twins, turn, () => before.sent, before.eventual)
+    await twins.tell()
     return before !== null
   } else if (name === 'more') {
     const page = newest(world.pages, a)
@@ -144,6 +148,7 @@ async function take(
     if (!asking) return false
     const sent = world.send(asking, n)
     const answers = await both(twins, turn, () => sent, asking.eventual)
+    if (maker === walletMakers[name]) await twins.tell()
     const [{ body, status }] = answers
     const json = jsonOf(body)
     world.learn(json)

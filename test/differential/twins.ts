@@ -40,14 +40,18 @@ export type Twins = {
   /** Lines of the log that tell of a fault. */
   faults: string[]
   ask(twin: Twin, sent: Sent): Promise<Received>
+  /** Wait until wallets are told of the changes to their cards, since only the last of a second are told. */
+  tell(): Promise<void>
   /** Wait until no event is on its way to the relay and, after a start, until old rows are swept. */
   rest(): Promise<void>
+  /** Give the rows on PostgreSQL another order on the disk, which no answer may show. */
+  stir(seed: number): Promise<void>
   restart(): Promise<void>
   stop(): Promise<void>
   end(): Promise<void>
 }
 
-/** The longest wait for events on their way; some wait for a relay that never takes them. */
+/** The longest wait for work in the background. Some events wait for a relay that never takes them. */
 const restMs = 1500
 
 /** Start the two services with the same keys and settings. */
@@ -81,21 +85,30 @@ export async function startTwins(
   }
   const each = [await create(0), await create(1)] as const
   const stop = () => Promise.all(each.map((twin) => twin.app.stop()))
-  const rest = async (restarted = false) => {
+  const gone = async (waiting: string) => {
     const until = performance.now() + restMs
     const connection = await databases.connect(database)
     using file = new Sqlite(join(directories[0], 'cuponera.db'), { readonly: true })
-    const now = secondsNow()
-    const waiting = `SELECT 1 FROM deliveries WHERE state = 'pending'
-      UNION ALL SELECT 1 FROM proofs WHERE ${restarted} AND accepted_until < ${now - limits.proofWindowSeconds}
-      UNION ALL SELECT 1 FROM answers WHERE ${restarted} AND created_at < ${now - limits.answerSeconds}`
     const rows = async () =>
       (await connection.send(waiting, [])).count + file.query(waiting).all().length
     while ((await rows()) > 0 && performance.now() < until) await Bun.sleep(20)
     await connection.end()
   }
+  const tell = () =>
+    gone(`SELECT 1 FROM card_notices WHERE told < changes AND told_at < ${secondsNow()}`)
+  const rest = (restarted = false) => {
+    const now = secondsNow()
+    return gone(`SELECT 1 FROM deliveries WHERE state = 'pending'
+      UNION ALL SELECT 1 FROM proofs WHERE ${restarted} AND accepted_until < ${now - limits.proofWindowSeconds}
+      UNION ALL SELECT 1 FROM answers WHERE ${restarted} AND created_at < ${now - limits.answerSeconds}`)
+  }
   return {
-    ...{ each, faults, ask, rest },
+    ...{ each, faults, ask, rest, tell },
+    async stir(seed) {
+      const connection = await databases.connect(database)
+      await connection.send(stirring(seed), [])
+      await connection.end()
+    },
     async restart() {
       await rest()
       for (const twin of each) {
@@ -112,6 +125,26 @@ export async function startTwins(
       await databases.drop(database)
     },
   }
+}
+
+/**
+ * Writes the rows of each table again, in an order that the seed gives. Each table is a transaction of its own, so that
+ * work in the background meets no deadlock; without triggers, so that the rows stay as they are.
+ */
+function stirring(seed: number): string {
+  return `DO $$
+    DECLARE one text;
+    BEGIN
+      FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+        SET LOCAL session_replication_role = replica;
+        EXECUTE format('LOCK TABLE %I', one);
+        EXECUTE format('CREATE TEMP TABLE stirred ON COMMIT DROP AS SELECT * FROM %I', one);
+        EXECUTE format('DELETE FROM %I', one);
+        EXECUTE format('INSERT INTO %I OVERRIDING SYSTEM VALUE
+          SELECT * FROM stirred ORDER BY md5(stirred::text || ${seed})', one);
+        COMMIT;
+      END LOOP;
+    END $$`
 }
 
 function logOf(name: string, faults: string[]): Log {
