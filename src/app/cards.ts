@@ -94,7 +94,7 @@ export async function startCards(parts: CardParts): Promise<RunningCards> {
   for (const { name, token } of config.defaultLimits) {
     if (!config.tokens.has(token)) log.warn('cards.limit-of-no-token', { limit: name, token })
   }
-  const waiting = createWaiting()
+  const waiting = createWaiting(jobs.after)
   // A request that waits looks at its payment from time to time, too.
   database.listen(paymentAnswered, { told: waiting.tell, missed: () => undefined })
   const ledgerPubkey = config.ledgerPubkey ?? signer.pubkey

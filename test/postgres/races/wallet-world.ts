@@ -4,6 +4,7 @@ import { suuidOf } from '../../../src/crypto/bytes.ts'
 import { createNip44 } from '../../../src/crypto/nip44.ts'
 import { openSchnorr } from '../../../src/crypto/schnorr.ts'
 import { createHashVerifier } from '../../../src/crypto/sign-event.ts'
+import { systemTime } from '../../../src/db/jobs.ts'
 import { noCodeTries } from '../../../src/wallet/cards/code-tries.ts'
 import { activate } from '../../../src/wallet/cards/holders/activate.ts'
 import { createFunds } from '../../../src/wallet/cards/payments/funds.ts'
@@ -78,7 +79,7 @@ export function createWallet(engine: WorldDatabase['engine'], services: Services
   const paymentsOf = (own: Ledger | null): Payments => ({
     ...{ cards: cardsOf(own), database: engine, ledger: own, broadcast },
     ledgerPubkey: own ? manager.pubkey : elsewhere.pubkey,
-    ...{ waiting: createWaiting(), steady: () => 0, report: () => undefined },
+    ...{ waiting: createWaiting(systemTime.after), steady: () => 0, report: () => undefined },
   })
   const transfers = {
     ...{ ...shared, couponService: coupons, newKey: coupons.newNonce, services: new Map() },

@@ -1,3 +1,4 @@
+import type { JobTime } from '../../../db/jobs.ts'
 import type { Topic } from '../../../db/news.ts'
 
 /** The id of the start event that a ledger elsewhere has answered. */
@@ -14,7 +15,7 @@ export type Waiting = {
   stop(): void
 }
 
-export function createWaiting(): Waiting {
+export function createWaiting(after: JobTime['after']): Waiting {
   const waiting = new Map<string, Set<() => void>>()
   let stopped = false
   const tell = (startId: string) => {
@@ -26,12 +27,12 @@ export function createWaiting(): Waiting {
       return new Promise((resolve) => {
         const others = waiting.get(startId) ?? new Set()
         const go = () => {
-          clearTimeout(timer)
+          cancel()
           others.delete(go)
           if (others.size === 0) waiting.delete(startId)
           resolve()
         }
-        const timer = setTimeout(go, seconds * 1000)
+        const cancel = after(seconds, go)
         waiting.set(startId, others.add(go))
       })
     },
