@@ -14,6 +14,8 @@ const testTimeoutMs = 60_000
 /** A suite that hangs must end as a failure, long before a CI machine gives up. */
 const partTimeoutMs = 15 * 60_000
 const stragglerMs = 5000
+/** Processes of tests at a time: two cores are busy then. */
+const sideBySide = 4
 
 const colours = process.stdout.isTTY && !process.env.CI && !process.env.NO_COLOR
 const total = { passed: 0, failed: 0 }
@@ -65,8 +67,8 @@ function hasPostgres() {
 }
 
 /**
- * Run test/ in parts side by side, each of one process: tests wait for pages, relays, timeouts and servers half of their
- * time. The parts take about as long as each other. Only the first one shows its output as it comes.
+ * Run test/ in parts, each of one process, the longest ones first. A few parts run side by side: tests wait for pages,
+ * relays, timeouts and servers half of their time. Only the first one shows its output as it comes.
  */
 async function everything() {
   const entries = readdirSync(join(root, 'test'), { withFileTypes: true })
@@ -75,23 +77,32 @@ async function everything() {
   const names = tests.map(({ name }) => name).filter((name) => !left.includes(name))
   const apart = {
     'tests of pages': ['ui'],
-    'tests of relays, wallets and commands': ['gateway', 'relay', 'wallet', 'cli'],
     'tests of PostgreSQL': ['postgres'],
+    'tests of faults': ['fault'],
+    'tests of commands': ['cli'],
+    'tests of stores and of the interface': ['contract', 'conformance'],
+    'tests of relays': ['gateway', 'relay'],
+    'tests of wallets': ['wallet'],
+    'tests of routes': ['http'],
   }
   const parts = {
     ...apart,
     'tests of the rest': names.filter((name) => !Object.values(apart).flat().includes(name)),
   }
   await build()
+  const waiting = Object.entries(parts)
   let shown = 'as it comes'
-  const running = []
-  for (const [name, list] of Object.entries(parts)) {
-    const paths = list.filter((one) => names.includes(one)).map((one) => `./test/${one}`)
-    if (paths.length === 0) continue
-    running.push(suite(name, paths, shown))
-    shown = 'at the end'
+  const work = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const [name, list] = next
+      const paths = list.filter((one) => names.includes(one)).map((one) => `./test/${one}`)
+      if (paths.length === 0) continue
+      const running = suite(name, paths, shown)
+      shown = 'at the end'
+      await running
+    }
   }
-  await Promise.all(running)
+  await Promise.all(Array.from({ length: sideBySide }, work))
 }
 
 /**
