@@ -158,8 +158,8 @@ export const processLimits = {
   diskLowRetrySeconds: 60,
   /** The service is not ready while a write takes longer than this. Balancers wait for a few seconds at most. */
   readyAnswerSeconds: 3,
-  /** Time of `cuponera health` for both of its steps. */
-  healthSeconds: 3,
+  /** Time of `cuponera health` for both of its steps: `/readyz` answers within it, and it ends before its container gives up. */
+  healthSeconds: 4.5,
   /** Length of an answer that `cuponera demo` or `card-sim` reads. A foreign server may send any length. */
   demoAnswerBytesMax: 1024 * 1024,
   /** Time of one attempt of the demo. Behind a balancer a node may hang. */

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { limits } from '../../src/base/limits.ts'
 import { takeLock } from '../../src/db/lock.ts'
 import { runCommand } from '../support/cli.ts'
 import { testOfFile } from '../support/database.ts'
@@ -135,6 +136,13 @@ describe('cuponera status and health', () => {
       stderr: '',
     })
     await server.stop()
+  })
+
+  test('health waits for the answer of a slow server, and its container for health', () => {
+    const dockerfile = readFileSync(join(import.meta.dir, '../../Dockerfile'), 'utf8')
+    const container = Number(/^HEALTHCHECK .*--timeout=(\d+)s/m.exec(dockerfile)?.[1])
+    expect(limits.healthSeconds).toBeGreaterThan(limits.readyAnswerSeconds + 1)
+    expect(container).toBeGreaterThan(limits.healthSeconds)
   })
 
   test('work for a server on IPv6, too', async () => {
