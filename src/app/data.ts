@@ -11,6 +11,7 @@ import { type Lock, takeLock } from '../db/lock.ts'
 import { couponSchema } from '../db/migrations.ts'
 import { fileFailure, openDatabase as open } from '../db/open.ts'
 import { shownAddress } from '../db/postgres/address.ts'
+import type { Verdict } from '../db/postgres/standby-watch.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { Config } from './config.ts'
 import { createStores, type Stores } from './stores.ts'
@@ -67,6 +68,26 @@ export function startErrorFrom(cause: unknown, failed: string): unknown {
   return new OperatorError(`${failed} (${failure.code})${advice}`)
 }
 
+/** Log lines of the verdicts of the watch of the standby, with their hints. */
+const watchLines: Record<Verdict, readonly ['error' | 'warn', event: string, hint: string]> = {
+  waiting: [
+    'error',
+    'standby.lost',
+    'writes are refused: bring the standby back, or take it out of synchronous_standby_names',
+  ],
+  unreachable: [
+    'error',
+    'database.unreachable',
+    'writes are refused: the server owes an answer for too long, and takes no new connection',
+  ],
+  forbidden: [
+    'warn',
+    'standby.unwatched',
+    'let the login read pg_stat_activity: else a standby that is away fills the server with sessions',
+  ],
+  free: ['warn', 'database.back', 'writes are taken again'],
+}
+
 /** An open database, and a line for the operator if it is on a server. */
 type Opened = { database: OpenDatabase<Stores>; server: string | null }
 
@@ -95,13 +116,9 @@ export async function openDatabase(
       unread(cause: unknown) {
         log.error('news.unread', { cause, hint: 'this node takes no requests until it reads them' })
       },
-      standbyLost() {
-        log.error('standby.lost', {
-          hint: 'writes are refused: bring the standby back, or take it out of synchronous_standby_names',
-        })
-      },
-      standbyBack() {
-        log.warn('standby.back')
+      watched(verdict: Verdict) {
+        const [level, event, hint] = watchLines[verdict]
+        log[level](event, { hint })
       },
       moved() {
         log.warn('move.closed', { hint: 'this node takes no requests: stop it' })

@@ -82,4 +82,14 @@ export function showNodes(metrics: Metrics, nodes: Nodes): void {
     '1 while commits wait for a standby that is away, and writes are refused',
     () => (nodes.figures().standbyLost ? 1 : 0),
   )
+  show(
+    'database_standby_unwatched',
+    '1 where the login may not see whether commits wait for a standby',
+    () => (nodes.figures().standbyUnwatched ? 1 : 0),
+  )
+  show(
+    'database_unreachable',
+    '1 while the server of the database answers nothing, or takes no connection',
+    () => (nodes.figures().unreachable ? 1 : 0),
+  )
 }

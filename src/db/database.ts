@@ -101,6 +101,10 @@ export type NodeFigures = {
   clockAhead: number | null
   /** Commits wait for a standby that is away, and operations are refused. */
   standbyLost: boolean
+  /** Its login may not see whether commits wait for a standby. */
+  standbyUnwatched: boolean
+  /** The server answers nothing, or takes no connection. */
+  unreachable: boolean
 }
 
 export type KnownNode = {

@@ -13,6 +13,7 @@ import { limits } from '../../src/base/limits.ts'
 import { counterTables } from '../../src/db/counters.ts'
 import type { Connection } from '../../src/db/postgres/connection.ts'
 import { appendedCounters } from '../../src/db/postgres/counters.ts'
+import { writingConnections } from '../../src/db/postgres/pool.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
 import { call, percentBenefit } from '../support/client.ts'
 import { inOwnNetwork, openNamespace } from '../support/namespace.ts'
@@ -296,7 +297,7 @@ const happenings: Record<Kind, Happening> = {
     connection.destroy()
     between.letGo()
     const sessions = Number(rows[0]?.sessions)
-    const most = nodes.running().length * limits.databaseConnections
+    const most = nodes.running().length * writingConnections(limits.databaseConnections)
     if (sessions > most) return [`${sessions} sessions wait for the standby`]
     return sessions > 0 ? [] : ['no commit waited for the standby']
   },

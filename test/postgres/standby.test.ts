@@ -10,6 +10,7 @@ import { type Connection, ConnectionLost } from '../../src/db/postgres/connectio
 import type { PostgresEngine } from '../../src/db/postgres/engine.ts'
 import { openPostgres } from '../../src/db/postgres/open.ts'
 import { CommitUnknown, Settlement } from '../../src/db/postgres/settlement.ts'
+import type { Verdict } from '../../src/db/postgres/standby-watch.ts'
 import {
   call,
   createDefinition,
@@ -57,17 +58,14 @@ async function nameStandby(name: string): Promise<void> {
 const waiting = (connection: Connection, query = '%') =>
   backendsOf(connection, `wait_event = 'SyncRep' AND query LIKE '${query}'`)
 
-/** An engine that tells what its watch tells. */
+/** An engine that tells the verdicts of its watch. */
 function openEngine(url: string) {
-  const told: string[] = []
+  const told: Verdict[] = []
   const ignored = () => undefined
-  const events = {
-    committed: ignored,
-    failed: ignored,
-    standbyLost: () => void told.push('lost'),
-    standbyBack: () => void told.push('back'),
-  }
-  return { engine: rows.engine(url, { events, connections: 8 }), told }
+  const watched = (verdict: Verdict) => void told.push(verdict)
+  const events = { committed: ignored, failed: ignored, watched }
+  const node = { name: 'one', version: '9.9' }
+  return { engine: rows.engine(url, { events, node, connections: 8 }), told }
 }
 
 /** Callers that write one row after the other until they are told to stop. */
@@ -109,7 +107,7 @@ test('while it is away, two nodes under load leave no more sessions waiting than
   const callers = startCallers(engines, 60)
   await until('rows are written', () => callers.answered.length > 100)
   await nameStandby('nobody')
-  await until('both nodes know it', () => nodes.every(({ told }) => told.includes('lost')))
+  await until('both nodes know it', () => nodes.every(({ told }) => told.includes('waiting')))
   const before = callers.refused.length
   await until('many are refused', async () => {
     expect((await waiting(other)).length).toBeLessThanOrEqual(most)
@@ -133,9 +131,9 @@ test('while it is away, two nodes under load leave no more sessions waiting than
 
   await nameStandby('')
   await until('writes are answered', () => callers.answered.length > written + 100)
-  await until('both nodes say so', () => nodes.every(({ told }) => told.includes('back')))
+  await until('both nodes say so', () => nodes.every(({ told }) => told.includes('free')))
   await callers.stop()
-  expect(nodes.map(({ told }) => told)).toEqual(Array(2).fill(['lost', 'back']))
+  expect(nodes.map(({ told }) => told)).toEqual(Array(2).fill(['waiting', 'free']))
   // Those that were given up stand, too.
   const there = new Set(await idsIn(other))
   expect(callers.answered.filter((id) => !there.has(id))).toEqual([])
@@ -151,12 +149,14 @@ test('a login that acts as another role finds its sessions, and one that may not
   const insert = (id: number) => codeOf(engine.transact({ roots: 'none' }, (tx) => tx.insert(id)))
   expect(await insert(1)).toBe('answered')
   await nameStandby('nobody')
-  expect([await insert(2), told]).toEqual(['unavailable', ['lost']])
+  expect([await insert(2), told]).toEqual(['unavailable', ['waiting']])
   await nameStandby('')
   await until('writes are answered', async () => (await insert(3)) === 'answered')
-  expect(told).toEqual(['lost', 'back'])
+  expect(told).toEqual(['waiting', 'free'])
   await other.send('REVOKE SELECT ON pg_stat_activity FROM PUBLIC', [])
   expect([await engine.commitsWait(), await insert(4)]).toEqual([false, 'answered'])
+  expect(told.slice(2)).toEqual(['forbidden'])
+  expect(engine.nodes?.figures()).toMatchObject({ standbyUnwatched: true, standbyLost: false })
   expect(await idsIn(other)).toEqual([1, 2, 3, 4])
 })
 
@@ -174,11 +174,11 @@ test('behind a balancer a node finds the promoted server, while the old one stil
   expect(await insert(1)).toBe('answered')
   between.hold()
   // The reads keep their connection to the old server.
-  expect([await insert(2), told, await count()]).toEqual(['unavailable', ['lost'], 1])
+  expect([await insert(2), told, await count()]).toEqual(['unavailable', ['waiting'], 1])
   await promote(standby)
   balancer.lead(standby)
   await until('writes are answered', async () => (await insert(3)) === 'answered')
-  expect([await count(), told]).toEqual([2, ['lost', 'back']])
+  expect([await count(), told]).toEqual([2, ['waiting', 'free']])
   expect((await waiting(other)).length).toBeGreaterThan(0)
   await engine.close()
   for (const host of [balancer, between]) host.close()
@@ -196,11 +196,14 @@ test('a server that answers nothing counts as away from its standby, until it sa
   host.hold()
   const held = insert(2)
   await until('it is refused', async () => (await insert(3)) === 'unavailable')
-  expect(engine.away).toBe(true)
+  expect([engine.away, told]).toEqual([true, ['unreachable']])
+  expect(engine.nodes?.figures().unreachable).toBe(true)
   host.cut()
   host.letGo()
   await until('it is answered', async () => (await insert(4)) === 'answered')
-  expect([await held, engine.away, told]).toEqual(['unavailable', false, []])
+  expect([await held, engine.away]).toEqual(['unavailable', false])
+  expect(told).toEqual(['unreachable', 'free'])
+  expect(engine.nodes?.figures().unreachable).toBe(false)
   expect(await idsIn(other)).toEqual([1, 4])
   host.close()
 })
@@ -228,6 +231,86 @@ test('no more than some wait to learn the fate of a commit, and none for longer 
   const first = await Promise.all(fates.slice(0, databaseSettlementsMax))
   expect(first.every((fate) => fate instanceof CommitUnknown)).toBe(true)
 })
+
+/** The line that a start ends with. */
+async function startOn(url: string): Promise<string> {
+  const options = { url, schema: couponSchema, now: () => Date.now() / 1000, stores: () => ({}) }
+  return openPostgres(options).then(
+    async ({ database }) => {
+      await database.close()
+      return 'started'
+    },
+    (cause: OperatorError) => cause.message,
+  )
+}
+
+test.each(['new', 'used'])(
+  'no node starts on a %s database without it, and each says why',
+  async (state) => {
+    const name = await (state === 'new' ? databases.createBare() : databases.create('coupons'))
+    const url = databases.server.url(name)
+    const other = await databases.connect(name)
+    await nameStandby('nobody')
+    const starts = await Promise.all([startOn(url), startOn(url)])
+    for (const line of [...starts, await startOn(url)]) expect(line).toContain('wait for a standby')
+    // The first commit of each, at most: the tables are made by one of them.
+    expect((await waiting(other)).length).toBeLessThanOrEqual(2)
+    await nameStandby('')
+    await until('no commit waits', async () => (await waiting(other)).length === 0)
+    expect(await startOn(url)).toBe('started')
+  },
+)
+
+/** Kills the server, or one of its processes, after which it recovers by itself. */
+const deaths = {
+  server: async () => {
+    await databases.server.kill()
+    await databases.server.start()
+  },
+  process: async (other: Connection) => {
+    process.kill((await backendsOf(other))[0] as number, 'SIGKILL')
+    await until('the others end', () => !other.open)
+  },
+}
+
+test.each(Object.keys(deaths) as (keyof typeof deaths)[])(
+  'after the death of a %s nothing is read that the standby may not have',
+  async (died) => {
+    const { url, name, other } = await rows.create()
+    const between = await openHost(databases.server)
+    named = true
+    const following = { name: 'standby', waited: true, through: between }
+    const standby = await startStandby(databases.server, following)
+    const { engine, told } = openEngine(url)
+    await engine.follow()
+    const insert = (id: number) => codeOf(engine.transact({ roots: 'none' }, (tx) => tx.insert(id)))
+    const count = () => engine.snapshot((tx) => tx.count())
+    expect(await insert(1)).toBe('answered')
+    between.hold()
+    expect([await insert(2), told, await count()]).toEqual(['unavailable', ['waiting'], 1])
+    await deaths[died](other)
+    await until('the server recovers', async () => {
+      const connection = await databases.connect(name).catch(() => null)
+      connection?.destroy()
+      return connection !== null
+    })
+    const after = await databases.connect(name)
+    expect(await idsIn(after)).toEqual([1, 2])
+    await until('the watch is free', () => told.includes('free'))
+    const refused = await count().catch((cause: unknown) => cause)
+    expect(refused).toMatchObject({ code: 'unavailable', words: expect.stringContaining('copia') })
+    // Many that ask leave one session at the server.
+    const asked = Array.from({ length: 30 }, () => codeOf(count()))
+    expect(await Promise.all(asked)).toEqual(Array(30).fill('unavailable'))
+    expect((await waiting(after)).length).toBeLessThanOrEqual(2)
+    between.letGo()
+    await until('reads are answered', async () => (await codeOf(count())) === 'answered')
+    expect([await count(), await insert(3), await count()]).toEqual([2, 'answered', 3])
+    await engine.close()
+    between.close()
+    await standby.stop()
+  },
+)
 
 /** A node with short limits, with the keys of the first one. */
 function startNode(url: string, keys?: string): Promise<TestServer> {
@@ -271,18 +354,12 @@ test('a refused request that stands after all is repeated, and no node is ready 
     expect(text).toContain('\ncuponera_nodes 2\n')
     expect(node.output()).toContain('standby.lost')
   }
-  const start = openPostgres({
-    ...{ url, schema: couponSchema, now: () => Date.now() / 1000, stores: () => ({}) },
-  }).then(
-    () => 'started',
-    (cause: OperatorError) => cause.message,
-  )
-  expect(await start).toContain('wait for a standby')
+  expect(await startOn(url)).toContain('wait for a standby')
 
   await nameStandby('')
   for (const node of nodes) {
     await until('it is ready', async () => (await call(node.url, '/readyz')).status === 200)
-    await logged(node, 'standby.back')
+    await logged(node, 'database.back')
   }
   for (const { node, other, options } of requests) {
     const again = await refresh(node, options)

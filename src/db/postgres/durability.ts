@@ -23,6 +23,8 @@ export type Look = {
   /** The number of the installation that a primary and its standbys share, and how often one was promoted. */
   system: string
   timeline: number
+  /** Another one after each start of the server, and after each recovery from the death of one of its processes. */
+  start: string
   /** The reason why this server may not be used. Null: none. */
   problem: string | null
 }
@@ -70,6 +72,8 @@ const look = `SELECT
   CASE WHEN pg_is_in_recovery() THEN NULL
     ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline,
   CAST((SELECT system_identifier FROM pg_control_system()) AS TEXT) AS system,
+  -- A recovery forgets the figures, and not when the main process began.
+  concat_ws(' ', pg_postmaster_start_time(), (SELECT stats_reset FROM pg_stat_bgwriter)) AS start,
   CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION) AS clock`
 
 /** Pin the settings of a new session, and look at its server. */
@@ -89,6 +93,7 @@ export async function settleSession(connection: Connection): Promise<Look> {
     clock: Number(row.clock),
     system: row.system ?? '',
     timeline: Number.parseInt(row.timeline ?? '', 16),
+    start: `${row.system} ${row.timeline} ${row.start}`,
     problem: problemOf(row),
   }
 }

@@ -17,8 +17,10 @@ import { couponSchema, type Schema, versionOf } from '../migrations.ts'
 import { Listeners, type NewsListener, type Topic } from '../news.ts'
 import type { Root } from '../roots.ts'
 import type { Sql } from '../sql.ts'
+import { Confirmation } from './confirmation.ts'
 import { type Connection, ConnectionLost } from './connection.ts'
 import type { ServerFacts } from './durability.ts'
+import type { EngineEvents } from './engine-events.ts'
 import { createSharedBuckets } from './guesses.ts'
 import { Leasing } from './leases.ts'
 import { lock } from './locks.ts'
@@ -34,23 +36,6 @@ import { CommitUnknown, Settlement } from './settlement.ts'
 import { StandbyWatch } from './standby-watch.ts'
 import { createSql } from './statements.ts'
 import { upkeepOf } from './upkeep.ts'
-
-/** Events of the engine for the metrics. */
-type EngineEvents = {
-  committed(operations: number, seconds: number): void
-  failed(cause: unknown, operations: number): void
-  /** The answer to a commit got lost, and nobody told in time whether it stands. */
-  unknown?(commit: string): void
-  /** The database has a schema that this program cannot use. It takes no more operations. */
-  outdated?(schema: number): void
-  /** The news of other nodes could not be read for too long. */
-  unread?(cause: unknown): void
-  /** The service was moved away from this database while this node was silent. */
-  moved?(): void
-  /** Commits wait for a standby that is away: operations are refused until it is back. */
-  standbyLost?(): void
-  standbyBack?(): void
-}
 
 export type PostgresOptions<Tx> = {
   url: string
@@ -119,14 +104,17 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     // Each connection looks at the clock.
     this.#clock = new ServerClock(options.now, () => this.administer(async () => undefined))
     const onClock = (clock: number) => this.#clock.seen(clock)
-    this.#servers = new Servers(options.url, onClock, () => this.#standby.suspect())
     this.#standby = new StandbyWatch({
       connect: (silenceSeconds) => this.#servers.connect(undefined, silenceSeconds),
-      lost: (refusal) => {
-        this.#pool.refuseWrites(refusal)
-        options.events?.standbyLost?.()
+      judged: (verdict, refusal) => {
+        if (refusal !== null) this.#pool.refuseWrites(refusal)
+        options.events?.watched?.(verdict)
       },
-      back: () => options.events?.standbyBack?.(),
+    })
+    this.#servers = new Servers(options.url, {
+      onClock,
+      onSilence: () => this.#standby.suspect(),
+      confirmation: new Confirmation(this.#standby),
     })
     this.#pool = new Pool({
       most: options.connections ?? limits.databaseConnections,
@@ -143,7 +131,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     this.#settlement = new Settlement(() => this.#servers.connect(), this.#standby)
     this.#news = new NewsLine({
       channel: options.channel === 'relay' ? 'cuponera_relay' : serviceChannel,
-      connect: (onEnd) => this.#servers.connect(onEnd, limits.leaseSilenceSeconds),
+      connect: (onEnd) => this.#servers.connectToRead(onEnd, limits.leaseSilenceSeconds),
       timeline: () => this.#servers.timeline,
       listeners: this.#listeners,
       failed: (cause) => options.events?.failed(cause, 0),
@@ -273,6 +261,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     const parts = [this.#pool, this.#leasing, this.#news, this.#standby]
     await Promise.all(parts.map((part) => part.close()))
     await this.#finished(limits.databaseFarewellSeconds)
+    this.#servers.end()
   }
 
   /** Take no more operations, and give up every lease: other nodes have upgraded the schema twice since. */
@@ -290,7 +279,9 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       retries: this.#retries,
       settlements: this.#settlement.asked,
       clockAhead: this.#clock.ahead,
-      standbyLost: this.#standby.waiting,
+      standbyLost: this.#standby.last === 'waiting',
+      standbyUnwatched: this.#standby.last === 'forbidden',
+      unreachable: this.#standby.last === 'unreachable' || this.away,
     }
   }
 

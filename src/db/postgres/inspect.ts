@@ -21,7 +21,7 @@ export async function readSnapshot<T>(
   const stop = () => connection?.destroy()
   signal?.addEventListener('abort', stop)
   try {
-    const servers = new Servers(url, () => undefined)
+    const servers = new Servers(url)
     connection = await servers.connect(undefined, limits.maintenanceAnswerSeconds)
     await connection.send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', [])
     // The reader of what a command prints may take his time.

@@ -2,7 +2,7 @@ import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import { createJobs, type Job, type Jobs } from '../jobs.ts'
 import type { Listeners, Topic } from '../news.ts'
-import { type Connection, ConnectionLost, StatementFailed } from './connection.ts'
+import { type Connection, ConnectionLost, type Result, StatementFailed } from './connection.ts'
 import { type Moment, msSince, thisMoment } from './elapsed.ts'
 
 /** News as they were told to a transaction. */
@@ -51,6 +51,8 @@ type NewsParts = {
  */
 type Place = { timeline: number; xid: string; seen: Set<number>; forgotten: string }
 
+type Rows = Result['rows']
+
 /** News of this node for the others, and theirs for its listeners. */
 export class NewsLine {
   readonly #parts: NewsParts
@@ -64,6 +66,8 @@ export class NewsLine {
   /** No server took a connection: until then nobody but the job tries again. In milliseconds of `performance.now`. */
   #awayUntil = 0
   #tellsUnread = true
+  /** The refusal that the last read ended with. Null: it ended otherwise. */
+  #refused: Refusal | null = null
   /** True if the first read found that: the service shows it then, and can be opened again. */
   #beganMoved = false
   #moved = false
@@ -111,7 +115,9 @@ export class NewsLine {
     for (let turn = 0; turn < 2 && this.#stale && performance.now() > this.#awayUntil; turn++) {
       await this.#readOnce().catch(requireFault)
     }
-    if (this.#stale) throw new Refusal('unavailable', { retryAfter: 2 }, unreadWords)
+    if (this.#stale) {
+      throw this.#refused ?? new Refusal('unavailable', { retryAfter: 2 }, unreadWords)
+    }
     if (this.#moved) throw new Refusal('moved')
   }
 
@@ -167,7 +173,7 @@ export class NewsLine {
       await this.#readOnce()
     } catch (cause) {
       requireFault(cause)
-      if (this.#stale && this.#tellsUnread && !this.#closed) {
+      if (this.#stale && this.#tellsUnread && this.#refused === null && !this.#closed) {
         this.#tellsUnread = false
         this.#parts.unread?.(cause)
       }
@@ -208,8 +214,10 @@ export class NewsLine {
       .connect(() => undefined)
       .catch((cause) => {
         this.#awayUntil = performance.now() + limits.databaseDownMs
+        this.#refused = cause instanceof Refusal ? cause : null
         throw cause
       })
+    this.#refused = null
     this.#connection = connection
     if (this.#closed) connection.destroy()
     connection.onNotification((node) => {
@@ -226,27 +234,31 @@ export class NewsLine {
   async #read(connection: Connection): Promise<void> {
     // Before the numbers: they are those of this history or of none, since its connections end with it.
     const timeline = this.#parts.timeline()
-    const { rows } = await connection.send(
-      `SELECT CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS xid,
-         EXISTS (SELECT 1 FROM facts WHERE name = 'moved-to') AS moved`,
-      [],
-    )
-    const xid = String(rows[0]?.xid)
-    this.#setMoved(rows[0]?.moved === true)
     const before = this.#place
+    const known = before?.timeline === timeline ? before : null
+    const [now, first, last] = await Promise.all([
+      connection.send(
+        `SELECT CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS xid,
+           EXISTS (SELECT 1 FROM facts WHERE name = 'moved-to') AS moved`,
+        [],
+      ),
+      known && this.#page(connection, { xid: known.xid, id: 0 }),
+      // Behind the rows: what was deleted before they were read shows here.
+      this.#forgotten(connection),
+    ])
+    const xid = String(now.rows[0]?.xid)
+    this.#setMoved(now.rows[0]?.moved === true)
     // A promoted server gives numbers of transactions again that the old one had given.
-    if (before?.timeline !== timeline) {
-      const forgotten = await this.#forgotten(connection)
-      this.#place = { timeline, xid, seen: new Set(), forgotten }
+    if (known === null || first === null) {
+      this.#place = { timeline, xid, seen: new Set(), forgotten: last }
       this.#doubts = false
       this.#doubted = null
       if (before) this.#parts.listeners.missed()
       return
     }
-    const seen = await this.#tellFrom(connection, before, xid)
-    // After the rows: what was deleted before they were read shows here.
-    const forgotten = await this.#forgotten(connection)
-    const lost = isLater(forgotten, before.forgotten) && !isLater(before.xid, forgotten)
+    const { seen, pages } = await this.#tellFrom(connection, known, first, xid)
+    const forgotten = pages === 1 ? last : await this.#forgotten(connection)
+    const lost = isLater(forgotten, known.forgotten) && !isLater(known.xid, forgotten)
     const full = seen.size > limits.newsSeenMax
     this.#place = { timeline, xid, seen: full ? new Set() : seen, forgotten }
     if (full) this.#place.xid = await this.#newest(connection)
@@ -277,17 +289,15 @@ export class NewsLine {
     this.#parts.listeners.missed()
   }
 
-  /** Tell the news of `place.xid` and later transactions. Resolves to the ids of those that are not before `until`. */
-  async #tellFrom(connection: Connection, place: Place, until: string): Promise<Set<number>> {
+  /**
+   * Tell the news of a place, which begin with the rows `first`, in one page or more. `seen` are the ids of those that are
+   * not before `until`.
+   */
+  async #tellFrom(connection: Connection, place: Place, first: Rows, until: string) {
     const seen = new Set<number>()
     let last = { xid: place.xid, id: 0 }
-    for (;;) {
-      const { rows } = await connection.send(
-        `SELECT id, CAST(xid AS TEXT) AS xid, topic, body FROM changes
-         WHERE channel = $1 AND (xid, id) > (CAST($2 AS xid8), $3) AND node <> $4
-         ORDER BY xid, id LIMIT $5`,
-        [this.#parts.channel, last.xid, last.id, this.node, limits.newsPageRows],
-      )
+    let rows = first
+    for (let pages = 1; ; pages++) {
       for (const row of rows) {
         last = { xid: String(row.xid), id: Number(row.id) }
         if (!isLater(until, last.xid)) seen.add(last.id)
@@ -295,8 +305,20 @@ export class NewsLine {
         place.seen.add(last.id)
         this.#tell(String(row.topic), String(row.body))
       }
-      if (rows.length < limits.newsPageRows) return seen
+      if (rows.length < limits.newsPageRows) return { seen, pages }
+      rows = await this.#page(connection, last)
     }
+  }
+
+  /** The news of other nodes behind a row, the first of them. */
+  async #page(connection: Connection, { xid, id }: { xid: string; id: number }): Promise<Rows> {
+    const { rows } = await connection.send(
+      `SELECT id, CAST(xid AS TEXT) AS xid, topic, body FROM changes
+       WHERE channel = $1 AND (xid, id) > (CAST($2 AS xid8), $3) AND node <> $4
+       ORDER BY xid, id LIMIT $5`,
+      [this.#parts.channel, xid, id, this.node, limits.newsPageRows],
+    )
+    return rows
   }
 
   #tell(name: string, body: string): void {
@@ -356,9 +378,9 @@ export async function forgetForeignNews(connection: Connection): Promise<void> {
 const unreadWords =
   'Este nodo no puede leer lo que cambió en los otros. Probá de nuevo en unos segundos.'
 
-/** A read that failed by a fault of the server is tried again; any other cause is thrown. */
+/** A read that failed by the server, or that must wait for its standby, is tried again; any other cause is thrown. */
 function requireFault(cause: unknown): void {
-  if (!(cause instanceof ConnectionLost || cause instanceof StatementFailed)) throw cause
+  if (![ConnectionLost, StatementFailed, Refusal].some((kind) => cause instanceof kind)) throw cause
 }
 
 function isLater(one: string, other: string): boolean {

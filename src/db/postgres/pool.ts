@@ -18,11 +18,16 @@ type Waiting = { go: () => void; refuse: (cause: unknown) => void }
 type PoolOptions<Tx> = {
   /** The most connections at once. */
   most: number
-  servers: Servers
+  servers: Pick<Servers, 'connectToRead' | 'timeline'>
   standby: Pick<StandbyWatch, 'free' | 'require'>
   stores: (transaction: Transaction) => Tx
   /** The version of the schema that the stores are made for. */
   schema: number
+}
+
+/** Connections that operations may use, of `most` in all. The others are kept for reads. */
+export function writingConnections(most: number): number {
+  return most > 1 ? most - Math.ceil(most / 8) : most
 }
 
 /** The connections of one node. A broken one is closed, and the next operation opens another. */
@@ -35,7 +40,8 @@ export class Pool<Tx> {
   /** The lane that is looked at first when a connection becomes free: each has its turn. */
   #turn = 0
   readonly #watch: ReturnType<typeof setInterval>
-  #downUntil = 0
+  /** The reason why no server took a connection a moment ago. */
+  #down: { until: number; cause: unknown } = { until: 0, cause: null }
   #closed = false
 
   constructor(options: PoolOptions<Tx>) {
@@ -101,8 +107,7 @@ export class Pool<Tx> {
     const { read, light, heavy } = this.#taken
     if (read + light + heavy >= most) return false
     if (lane === 'read') return true
-    const ofReads = most > 1 ? Math.ceil(most / 8) : 0
-    if (light + heavy >= most - ofReads) return false
+    if (light + heavy >= writingConnections(most)) return false
     return lane === 'light' || heavy < Math.max(1, most / 4)
   }
 
@@ -160,10 +165,10 @@ export class Pool<Tx> {
       session.connection.destroy()
     }
     // Of all that wait only some ask a server that is down.
-    if (performance.now() < this.#downUntil) throw new ConnectionLost('no server takes writes')
+    if (performance.now() < this.#down.until) throw this.#down.cause
     try {
       let session: Session<Tx> | null = null
-      const connection = await this.#options.servers.connect(() => {
+      const connection = await this.#options.servers.connectToRead(() => {
         session?.stop(new ConnectionLost('the connection has ended'))
         if (session?.connection.silent) this.#distrust()
       })
@@ -172,7 +177,7 @@ export class Pool<Tx> {
       this.#busy.add(session)
       return session
     } catch (cause) {
-      this.#downUntil = performance.now() + limits.databaseDownMs
+      this.#down = { until: performance.now() + limits.databaseDownMs, cause }
       throw cause
     }
   }

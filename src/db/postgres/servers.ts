@@ -1,13 +1,26 @@
 import { limits } from '../../base/limits.ts'
 import { addressesOf, shownAddress } from './address.ts'
+import type { Confirmation } from './confirmation.ts'
 import { Connection, ConnectionLost } from './connection.ts'
 import { type Look, type ServerFacts, settleSession } from './durability.ts'
+
+type Connected = { connection: Connection; look: Look }
+
+type ServersParts = {
+  /** Told the clock of the server (Unix seconds) with each connection. */
+  onClock: (clock: number) => void
+  /**
+   * Told of a connection that is given up, because the server owed it an answer for too long. The owner of the
+   * connection hears of its end later.
+   */
+  onSilence: () => void
+  confirmation: Pick<Confirmation, 'require'>
+}
 
 /** The servers of a database: the one that takes writes, and standbys that may be promoted. */
 export class Servers {
   readonly #addresses: readonly string[]
-  readonly #onClock: (clock: number) => void
-  readonly #onSilence: () => void
+  readonly #parts: Partial<ServersParts>
   /** The place of the address that was the primary the last time. */
   #primary = 0
   /** The newest history that we wrote to. A primary that was replaced and comes back has an older one. */
@@ -18,18 +31,9 @@ export class Servers {
   /** Milliseconds of `performance.now`. */
   #awayUntil = 0
 
-  /**
-   * `onClock` is told the clock of the server (Unix seconds) with each connection; `onSilence` of a connection that is
-   * given up, because the server owed it an answer for too long. The owner of the connection hears of its end later.
-   */
-  constructor(
-    url: string,
-    onClock: (clock: number) => void,
-    onSilence: () => void = () => undefined,
-  ) {
+  constructor(url: string, parts: Partial<ServersParts> = {}) {
     this.#addresses = addressesOf(url)
-    this.#onClock = onClock
-    this.#onSilence = onSilence
+    this.#parts = parts
   }
 
   /** True if there is no connection, and no server took one a moment ago. */
@@ -52,16 +56,43 @@ export class Servers {
     onEnd: () => void = () => undefined,
     silenceSeconds: number = limits.databaseAnswerSeconds,
   ): Promise<Connection> {
+    return (await this.#connect(onEnd, silenceSeconds)).connection
+  }
+
+  /**
+   * The same for answers: everything that the connection shows is where the commits of this service are. Refuses
+   * `unavailable` while a standby is away that may not have some of it.
+   */
+  async connectToRead(
+    onEnd: () => void = () => undefined,
+    silenceSeconds: number = limits.databaseAnswerSeconds,
+  ): Promise<Connection> {
+    const { connection, look } = await this.#connect(onEnd, silenceSeconds)
+    try {
+      await this.#parts.confirmation?.require(connection, look)
+      return connection
+    } catch (cause) {
+      connection.destroy()
+      throw cause
+    }
+  }
+
+  /** End every connection. */
+  end(): void {
+    for (const connection of this.#connections) connection.destroy()
+  }
+
+  async #connect(onEnd: () => void, silenceSeconds: number): Promise<Connected> {
     const problems: string[] = []
     const first = this.#primary
     for (let turn = 0; turn < this.#addresses.length; turn++) {
       const place = (first + turn) % this.#addresses.length
       const address = this.#addresses[place] ?? ''
       try {
-        const connection = await this.#open(address, onEnd, silenceSeconds)
+        const connected = await this.#open(address, onEnd, silenceSeconds)
         this.#primary = place
         this.#awayUntil = 0
-        return connection
+        return connected
       } catch (cause) {
         if (!(cause instanceof ConnectionLost)) throw cause
         problems.push(`${shownAddress(address)}: ${cause.message}`)
@@ -71,7 +102,7 @@ export class Servers {
     throw new ConnectionLost(problems.join('; '))
   }
 
-  async #open(address: string, onEnd: () => void, silenceSeconds: number): Promise<Connection> {
+  async #open(address: string, onEnd: () => void, silenceSeconds: number): Promise<Connected> {
     let chosen = false
     const connection: Connection = await Connection.open(
       { connectionString: address },
@@ -79,7 +110,7 @@ export class Servers {
       () => {
         if (!chosen) return
         this.#connections.delete(connection)
-        if (connection.silent) this.#onSilence()
+        if (connection.silent) this.#parts.onSilence?.()
         onEnd()
       },
       silenceSeconds * 1000,
@@ -90,24 +121,20 @@ export class Servers {
       const problem = look.problem ?? this.#strangeness(look)
       if (problem !== null) throw new ConnectionLost(problem)
       if (!connection.open) throw new ConnectionLost('the connection has ended')
-      if (look.timeline > this.timeline) this.#leave()
+      // A server that was replaced may answer on, and leases and news of it are worth nothing.
+      if (look.timeline > this.timeline) this.end()
       this.#history = look
       this.#facts = look.facts
-      this.#onClock(look.clock)
+      this.#parts.onClock?.(look.clock)
       chosen = true
       this.#connections.add(connection)
-      return connection
+      return { connection, look }
     } catch (cause) {
       connection.destroy()
       throw cause instanceof Error ? new ConnectionLost(cause.message) : cause
     } finally {
       clearTimeout(timer)
     }
-  }
-
-  /** End the connections to a server that was replaced: it may answer on, and leases and news of it are worth nothing. */
-  #leave(): void {
-    for (const connection of this.#connections) connection.destroy()
   }
 
   #strangeness({ writes, system, timeline }: Look): string | null {

@@ -38,12 +38,16 @@ export class Settlement {
     const end = performance.now() + limits.databaseSettleSeconds * 1000
     if (!(await this.#enter(end))) throw new CommitUnknown(id)
     try {
-      for (let pauseMs = 20; !this.#stopped; pauseMs = Math.min(pauseMs * 2, 1000)) {
+      for (
+        let pauseMs = 20;
+        !this.#stopped;
+        pauseMs = Math.min(pauseMs * 2, limits.databaseRetryMsMax)
+      ) {
         const verdict = await this.#standby.verdict()
         // Nobody would answer, and each question would leave its session at the server, as the commit did.
         if (verdict === 'waiting') break
         try {
-          if (verdict === 'free') return await this.#ask(id)
+          if (verdict !== 'unreachable') return await this.#ask(id)
         } catch (cause) {
           if (!(cause instanceof ConnectionLost || cause instanceof StatementFailed)) throw cause
         }

@@ -5,16 +5,18 @@ import { type Connection, ConnectionLost, StatementFailed } from './connection.t
 
 /**
  * The last look at the server: commits are answered; or they wait for a standby that is away; or nobody knows, since
- * the server did not answer.
+ * the server did not answer, or since the login may not look. Only `waiting` and `unreachable` refuse writes.
  */
-type Verdict = 'free' | 'waiting' | 'unreachable'
+export type Verdict = 'free' | 'waiting' | 'unreachable' | 'forbidden'
 
 type WatchParts = {
   /** Connect to the server. It gives the connection up after so many seconds of silence. */
   connect: (silenceSeconds: number) => Promise<Connection>
-  /** Commits wait for a standby. Told once, until they are answered again, with the refusal of those that wait. */
-  lost: (refusal: Refusal) => void
-  back: () => void
+  /**
+   * Told a verdict once, until commits are answered again; then `free`, after others that were told. `refusal` is that of
+   * operations that wait.
+   */
+  judged: (verdict: Verdict, refusal: Refusal | null) => void
 }
 
 /**
@@ -40,7 +42,8 @@ export class StandbyWatch {
   /** The first look since commits were answered; null while they are. */
   #first: PromiseWithResolvers<void> | null = null
   #connection: Connection | null = null
-  #told = false
+  /** Verdicts that were told since commits were answered. */
+  readonly #told = new Set<Verdict>()
   #closed = false
 
   constructor(parts: WatchParts) {
@@ -57,9 +60,9 @@ export class StandbyWatch {
     return this.#first === null
   }
 
-  /** True while commits are known to wait. */
-  get waiting(): boolean {
-    return this.#verdict === 'waiting'
+  /** The last verdict. It may be out of date while nobody has a suspicion. */
+  get last(): Verdict {
+    return this.#verdict
   }
 
   /** A connection was given up, since the server owed it an answer for too long. */
@@ -77,8 +80,8 @@ export class StandbyWatch {
 
   /** Refuse `unavailable` unless commits are answered. */
   async require(): Promise<void> {
-    const verdict = await this.verdict()
-    if (verdict !== 'free') throw refusalFor(verdict)
+    const refusal = refusalOf(await this.verdict())
+    if (refusal !== null) throw refusal
   }
 
   async close(): Promise<void> {
@@ -98,11 +101,13 @@ export class StandbyWatch {
       this.#connection?.destroy()
       if (!(cause instanceof ConnectionLost || cause instanceof StatementFailed)) throw cause
       // Nothing would ever end the refusal of writes.
-      if (cause instanceof StatementFailed && cause.code === notPermitted) verdict = 'free'
+      if (cause instanceof StatementFailed && cause.code === notPermitted) verdict = 'forbidden'
     } finally {
       this.#settle(verdict)
     }
-    return verdict === 'free' ? undefined : limits.standbyLookSeconds
+    if (this.free) return undefined
+    // A promotion ends what nobody answers, and callers wait for it.
+    return verdict === 'waiting' ? limits.standbyLookSeconds : limits.databaseDownMs / 1000
   }
 
   async #ask(): Promise<Verdict> {
@@ -134,17 +139,20 @@ export class StandbyWatch {
   #settle(verdict: Verdict): void {
     this.#verdict = verdict
     const first = this.#first
-    if (verdict === 'waiting' && !this.#told) {
-      this.#told = true
-      this.#parts.lost(refusalFor(verdict))
-    }
-    if (verdict === 'free') {
+    const refusal = refusalOf(verdict)
+    if (refusal === null) {
       this.#first = null
       this.#connection?.destroy()
-      if (this.#told) this.#parts.back()
-      this.#told = false
     }
+    this.#tell(verdict, refusal)
     first?.resolve()
+  }
+
+  #tell(verdict: Verdict, refusal: Refusal | null): void {
+    const news = verdict === 'free' ? this.#told.size > 0 : !this.#told.has(verdict)
+    if (verdict === 'free') this.#told.clear()
+    else this.#told.add(verdict)
+    if (news) this.#parts.judged(verdict, refusal)
   }
 }
 
@@ -152,8 +160,7 @@ export class StandbyWatch {
 const waitingWords =
   'Ahora no se puede guardar nada: la base de datos espera a su copia. Probá de nuevo en unos segundos.'
 
-function refusalFor(verdict: Verdict): Refusal {
-  return verdict === 'waiting'
-    ? new Refusal('unavailable', { retryAfter: 5 }, waitingWords)
-    : new Refusal('unavailable', { retryAfter: 2 })
+function refusalOf(verdict: Verdict): Refusal | null {
+  if (verdict === 'waiting') return new Refusal('unavailable', { retryAfter: 5 }, waitingWords)
+  return verdict === 'unreachable' ? new Refusal('unavailable', { retryAfter: 2 }) : null
 }

@@ -15,7 +15,7 @@ export async function withoutServices<T>(
 ): Promise<T> {
   let connection: Connection | null = null
   try {
-    const servers = new Servers(url, () => undefined)
+    const servers = new Servers(url)
     connection = await servers.connect(undefined, limits.maintenanceAnswerSeconds)
     for (const setting of [
       'idle_in_transaction_session_timeout = 0',
