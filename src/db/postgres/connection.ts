@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import { Client, type ClientConfig, DatabaseError, types } from 'pg'
 import { limits } from '../../base/limits.ts'
 import type { SqlValue } from '../sql.ts'
@@ -74,6 +75,7 @@ export class Connection {
   /** Seconds of `performance.now` since when the server owes an answer; null while it owes none. */
   #waitingSince: number | null = null
   #warned = false
+  #gathers = false
   readonly #names = new Map<string, string>()
   readonly #onEnd: () => void
   readonly #watch: ReturnType<typeof setInterval>
@@ -148,6 +150,7 @@ export class Connection {
     if (!this.#open) throw new ConnectionLost('the connection has ended')
     this.#under++
     this.#waitingSince ??= performance.now()
+    this.#gather()
     try {
       const { rows, rowCount, command } = await this.#client.query<Row>({
         ...(params.length > 0 && { name: this.#nameOf(text) }),
@@ -188,9 +191,24 @@ export class Connection {
   /** End it at once. Whatever is under way is lost. */
   destroy(): void {
     this.#ended()
-    const { stream } = (this.#client as unknown as { connection: { stream: { destroy(): void } } })
-      .connection
-    stream.destroy()
+    this.#stream.destroy()
+  }
+
+  /** Another one after the begin of TLS. */
+  get #stream(): Duplex {
+    return (this.#client as unknown as { connection: { stream: Duplex } }).connection.stream
+  }
+
+  /** Send the statements of one turn of the loop as one piece: each piece costs both sides a system call or more. */
+  #gather(): void {
+    if (this.#gathers) return
+    this.#gathers = true
+    const stream = this.#stream
+    stream.cork()
+    process.nextTick(() => {
+      this.#gathers = false
+      stream.uncork()
+    })
   }
 
   /** Milliseconds for which the server has owed an answer. */
