@@ -13,7 +13,7 @@ import {
 } from '../../src/db/counters.ts'
 import { checkPostgres } from '../../src/db/postgres/check.ts'
 import { Connection } from '../../src/db/postgres/connection.ts'
-import { appendedCounters } from '../../src/db/postgres/counters.ts'
+import { allCounters, appendedCounters, numberColumns } from '../../src/db/postgres/counters.ts'
 import { translateStatement } from '../../src/db/postgres/dialect.ts'
 import type { SqlValue } from '../../src/db/sql.ts'
 
@@ -111,6 +111,11 @@ function fileOf(path: string): TestDatabase {
   }
 }
 
+/** The sums of counters with their changes, which the leader may fold into them at any moment. */
+const allSums = `(SELECT counter, key1, key2, ${numberColumns
+  .map((column) => `sum(${column}) AS ${column}`)
+  .join(', ')} FROM ${allCounters} AS counted GROUP BY counter, key1, key2)`
+
 function databaseAt(url: string): TestDatabase {
   const open = async <T>(use: (send: Connection['send']) => Promise<T>): Promise<T> => {
     const connection = await connectionTo(url)
@@ -129,9 +134,11 @@ function databaseAt(url: string): TestDatabase {
       )
       const named = tables.rows
         .map(({ name }) => String(name))
-        .filter((name) => !without.includes(name))
-      const read = async (name: string) =>
-        [name, (await send(`SELECT * FROM ${name} AS one ORDER BY one`, [])).rows] as const
+        .filter((name) => name !== 'counter_changes' && !without.includes(name))
+      const read = async (name: string) => {
+        const from = name === 'counter_sums' ? allSums : name
+        return [name, (await send(`SELECT * FROM ${from} AS one ORDER BY one`, [])).rows] as const
+      }
       return Object.fromEntries(await Promise.all(named.map(read)))
     })
   return {

@@ -19,8 +19,8 @@ export type Expected = {
  */
 export async function readRows(dataDir: string): Promise<Record<string, Row[]>> {
   const rows = await databaseOf(dataDir).rows(unread)
-  const { counter_changes: changes } = rows
-  if (changes) rows.counter_changes = changes.filter(({ counter }) => counter !== 'outbox_load')
+  const { counter_sums: sums } = rows
+  if (sums) rows.counter_sums = sums.filter(({ counter }) => counter !== 'outbox_load')
   return rows
 }
 
