@@ -12,7 +12,6 @@ import { connect } from './control.ts'
 export async function health(config: Config): Promise<number> {
   // 200 ms earlier than the limit, so that the process itself ends in time.
   const late = Bun.sleep(limits.healthSeconds * 1000 - 200)
-  const silent: Health = { problem: 'no answer in time', warnings: [] }
   const { problem, warnings } = await Promise.race([look(config), late.then(() => silent)])
   const said = warnings.length > 0 ? `ready, but: ${warnings.join(', ')}` : 'ready'
   console.log(problem === null ? said : `not ready: ${problem}`)
@@ -21,8 +20,14 @@ export async function health(config: Config): Promise<number> {
 
 type Health = { problem: string | null; warnings: string[] }
 
+const silent: Health = { problem: 'no answer in time', warnings: [] }
+
 async function look(config: Config): Promise<Health> {
-  const url = `${await findAddress(config)}/readyz`
+  // Sooner than its socket is given up, after which the settings would count: its port may be another one.
+  const hung = Bun.sleep(limits.controlAnswerSeconds * 1000 - 200).then(() => null)
+  const address = await Promise.race([findAddress(config), hung])
+  if (address === null) return silent
+  const url = `${address}/readyz`
   try {
     // The certificate is not checked: this machine may not trust the shop's own authority.
     const answer = await fetch(url, { tls: { rejectUnauthorized: false } })
