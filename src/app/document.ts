@@ -1,16 +1,16 @@
 import type { AnyElysia } from 'elysia'
+import errors from '../../docs/api/errors.md' with { type: 'text' }
 import { version } from '../../package.json'
 import * as listModels from '../coupons/list-models.ts'
 import * as models from '../coupons/models.ts'
 import * as gatewayModels from '../gateway/models.ts'
 import { documentRoutes } from '../http/document-routes.ts'
-import { readReference } from '../http/reference.ts'
+import { readCatalogue, readReference } from '../http/reference.ts'
 import * as merchantModels from '../merchants/models.ts'
 import * as moveModels from '../move/models.ts'
 import * as nostrModels from '../nostr/models.ts'
 import * as posterModels from '../posters/models.ts'
 import * as shopModels from '../shops/models.ts'
-import { createDocsPage } from '../ui/docs-page.ts'
 import * as holderModels from '../wallet/cards/holders/models.ts'
 import * as cardModels from '../wallet/cards/models.ts'
 import * as payModels from '../wallet/cards/payments/models.ts'
@@ -71,7 +71,18 @@ export function describeRoutes(routes: readonly AnyElysia[]) {
   const createParts = () => {
     const pages = readReference(routePages)
     const reference = (name: string) => pages.get(name)
-    return { version, sections, securitySchemes, models: allModels, words: glossary, reference }
+    return {
+      ...{ version, sections, securitySchemes, reference },
+      models: allModels,
+      words: glossary,
+      catalogue: readCatalogue(errors),
+    }
   }
-  return documentRoutes(routes, createParts, createDocsPage)
+  // Few ask for these, and a start does not wait for them.
+  return documentRoutes(routes, {
+    createParts,
+    translate: async (document) => (await import('./spanish/translate.ts')).inSpanish(document),
+    createTextPage: async (document, language) =>
+      (await import('../ui/docs-text-page.tsx')).createDocsTextPage(document, language),
+  })
 }

@@ -9,7 +9,7 @@ import {
 } from '../base/refusal.ts'
 import { type Envelope, serviceEnvelope } from './envelope.ts'
 import { explainFields, type FieldWords } from './openapi-fields.ts'
-import { illustrate, type Reference } from './reference.ts'
+import { type CatalogueRow, illustrate, type Reference } from './reference.ts'
 import type { RouteDetail } from './route.ts'
 
 /** JSON Schema 2020-12, as far as TypeBox writes it. */
@@ -26,6 +26,17 @@ export type Schema = {
   items?: Schema
   anyOf?: Schema[]
   allOf?: Schema[]
+  /** The form of other keys than those of `properties`; false allows none. */
+  additionalProperties?: Schema | boolean
+  format?: string
+  default?: unknown
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  maxItems?: number
+  minimum?: number
+  maximum?: number
+  exclusiveMinimum?: number
 }
 
 export type Parameter = {
@@ -72,13 +83,15 @@ export type ApiDocument = {
     license: object
   }
   servers: { url: string }[]
-  tags: { name: string; description: string }[]
+  tags: { name: string; description: string; 'x-displayName'?: string }[]
   paths: Record<string, Record<string, Operation>>
   components: {
     schemas: Record<string, Schema>
     examples: Record<string, { summary: string; value: unknown }>
     securitySchemes: Record<string, { description: string } & Record<string, string>>
   }
+  /** Every code of the operations: its statuses, its sentence on the wire, and in English what it means. */
+  'x-codes': Record<string, { statuses: string; sentence: string; meaning?: string }>
 }
 
 /** A route as Elysia keeps it. */
@@ -97,12 +110,14 @@ export type DocumentParts = {
   words: FieldWords
   /** The page of an operation such as `GET /api/coupons/{id}`, or undefined. */
   reference: (name: string) => Reference | undefined
+  /** The rows of the catalogue of errors, by code. */
+  catalogue: ReadonlyMap<string, CatalogueRow>
 }
 
 /** The document of these routes. */
 export function describeApi(
   routes: readonly DescribedRoute[],
-  { version, sections, securitySchemes, models, words, reference }: DocumentParts,
+  { version, sections, securitySchemes, models, words, reference, catalogue }: DocumentParts,
 ): ApiDocument {
   const envelopes = [...new Set(routes.map(({ hooks }) => envelopeOf(hooks)))]
   // Compared by text, because Elysia and TypeBox copy a schema when they decorate it.
@@ -140,6 +155,7 @@ export function describeApi(
       examples: describeRefusals(envelopes, JSON.stringify(paths)),
       securitySchemes,
     },
+    'x-codes': describeCodes(paths, catalogue),
   }
   explainFields(document, words)
   return document
@@ -280,6 +296,23 @@ function describeRefusals(
   })
   const used = new Set(paths.match(/(?<="#\/components\/examples\/)[^"]+/g))
   return Object.fromEntries(entries.filter(([name]) => used.has(name)))
+}
+
+function describeCodes(
+  paths: ApiDocument['paths'],
+  catalogue: DocumentParts['catalogue'],
+): ApiDocument['x-codes'] {
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+  const used = new Set(
+    operations.flatMap((one) => [...one['x-refusals'], ...(one['x-told'] ?? [])]),
+  )
+  const entries = refusalCodes.flatMap((code) => {
+    if (!used.has(code)) return []
+    const refusal = new Refusal(code)
+    const row = catalogue.get(code) ?? { statuses: String(httpStatusOf(refusal)) }
+    return [[code, { ...row, sentence: sentenceOf(refusal) }] as const]
+  })
+  return Object.fromEntries(entries)
 }
 
 /** The content of a request. A model of another media type than JSON names it. */

@@ -41,6 +41,25 @@ function rowsOf(page: string): [string, Reference][] {
   })
 }
 
+/** A row of the catalogue of errors: the statuses of a code, when it is answered and what helps. */
+export type CatalogueRow = { statuses: string; meaning?: string }
+
+/** The rows of this page by code. */
+export function readCatalogue(page: string): Map<string, CatalogueRow> {
+  const rows = page.split('\n').flatMap((line): [string, CatalogueRow][] => {
+    const [first = '', statuses, when, help = ''] = line.split(' | ')
+    const [, code] = first.split('`')
+    if (code === undefined || statuses === undefined || when === undefined) return []
+    const [meaning, remedy] = [when, help.slice(0, -' |'.length)].map(sentence)
+    return [[code, { statuses, meaning: `${capital(meaning)}. ${capital(remedy)}.` }]]
+  })
+  return new Map(rows)
+}
+
+function capital(text = ''): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
 /** A paragraph, or a fenced block in a language. */
 type Block = { language: string | null; text: string }
 
@@ -76,11 +95,26 @@ function readSection(blocks: readonly Block[]): Reference {
     ({ language, text }) => language !== null || /^(?:\||Answers? `|Refuses)/.test(text),
   )
   const prose = blocks.slice(0, end === -1 ? blocks.length : end)
+  const paragraphs = prose.map(({ text }) => sentence(text))
+  const table = blocks[end]?.text ?? ''
+  // A colon announces it.
+  if (paragraphs.at(-1)?.endsWith(':') && table.startsWith('|')) paragraphs.push(listOf(table))
   return {
-    description: prose.map(({ text }) => sentence(text)).join('\n\n'),
+    description: paragraphs.join('\n\n'),
     request: request === undefined ? null : readRequest(request.text),
     answers,
   }
+}
+
+/** The rows of a table as a list in Markdown: the first cell, and the rest about it. */
+function listOf(table: string): string {
+  const [, , ...rows] = table.split('\n')
+  const lines = rows.map((row) => {
+    const cells = row.split('|').map(sentence)
+    const [name = '', ...about] = cells.filter((cell) => cell !== '')
+    return `- ${[name, about.join('; ')].join(': ')}`
+  })
+  return lines.join('\n')
 }
 
 function readRequest(text: string): ExampleRequest {

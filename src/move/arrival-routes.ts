@@ -2,7 +2,7 @@ import { limits } from '../base/limits.ts'
 import { Elysia } from '../http/elysia.ts'
 import { replyJson } from '../http/reply.ts'
 import { contextOf } from '../http/request-context.ts'
-import { feature, route } from '../http/route.ts'
+import { feature, route, textModel } from '../http/route.ts'
 import {
   ArrivalModel,
   ArrivedModel,
@@ -62,6 +62,7 @@ export function arrivalRoutes(move: MoveIn) {
           summary: 'Send the next piece of its file',
           access: 'public',
           sends: ticketHeader,
+          body: textModel('application/octet-stream', `At most ${limits.movePieceBytesMax} bytes`),
           bodyBytesMax: limits.movePieceBytesMax,
           answers: { 200: ReceivedModel },
           refusals: ['field-invalid', 'move-not-allowed', 'move-in-clear', 'disk-low'],

@@ -31,8 +31,8 @@ export function createManifest({ icons }: Bundle): string {
 }
 
 /** The service worker with the list of files it stores. A new build changes the text, so browsers update. */
-export function createWorker({ worker, offline, pages, style }: Bundle): string {
-  const { scripts } = pages.caja
+export function createWorker({ worker, offline, pages }: Bundle): string {
+  const { scripts, style } = pages.caja
   const version = new Bun.CryptoHasher('sha256')
     .update(JSON.stringify([offline, style, scripts, worker]))
     .digest('hex')

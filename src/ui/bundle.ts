@@ -5,10 +5,13 @@ const entries = {
   panel: new URL('./panel/panel.tsx', import.meta.url),
   caja: new URL('./till/till.tsx', import.meta.url),
   c: new URL('./coupon/coupon.tsx', import.meta.url),
+  docs: new URL('./docs/docs.tsx', import.meta.url),
 }
 /** Runs on every page before the first paint. */
 const boot = new URL('./browser/boot.ts', import.meta.url)
 const style = new URL('./style/style.css', import.meta.url)
+/** The documentation has a style of its own, since it has none of the other parts. */
+const docsStyle = new URL('./style/reference.css', import.meta.url)
 const worker = new URL('./till/service-worker.ts', import.meta.url)
 const keyWorker = new URL('./browser/key-worker.ts', import.meta.url)
 /** Made for this project; the PNGs are pictures of the SVG. */
@@ -24,9 +27,8 @@ export type PageName = keyof typeof entries
 
 /** The pages as browsers get them. Bytes are base64, so that the build can write them into the binary. */
 export type Bundle = {
-  /** Addresses of a page's scripts in the order they run, and of their static imports. */
-  pages: Record<PageName, { scripts: string[]; parts: string[] }>
-  style: string
+  /** Addresses of a page's scripts in the order they run, of their static imports, and of its style. */
+  pages: Record<PageName, { scripts: string[]; parts: string[]; style: string }>
   /** Addresses of the icons of an installed page. */
   icons: Record<keyof typeof icons, string>
   /** The script of the service worker, and the addresses of the files it stores. */
@@ -49,7 +51,7 @@ const types: Record<string, string> = {
 /** The scripts and styles of the pages; the metafile lists their sources. */
 export function buildPages(): Promise<Bun.BuildOutput> {
   return Bun.build({
-    entrypoints: [...Object.values(entries), boot, style, worker, keyWorker].map((url) =>
+    entrypoints: [...Object.values(entries), boot, style, docsStyle, worker, keyWorker].map((url) =>
       fileURLToPath(url),
     ),
     target: 'browser',
@@ -84,14 +86,18 @@ export async function bundlePages(): Promise<Bundle> {
     if (!found) throw new Error(`the bundle has no ${stem}`)
     return found
   }
-  const page = (script: string) => {
+  const page = (script: string, sheet = 'style') => {
     const main = named(script)
     return {
       scripts: [`/ui/${named('boot')}`, `/ui/${main}`],
       parts: [...importsOf(main, texts)].map((name) => `/ui/${name}`),
+      style: `/ui/${named(sheet)}`,
     }
   }
-  const pages = { panel: page('panel'), caja: page('till'), c: page('coupon') }
+  const pages = {
+    ...{ panel: page('panel'), caja: page('till'), c: page('coupon') },
+    docs: page('docs', 'reference'),
+  }
   const addresses = { ...icons } as unknown as Bundle['icons']
   for (const [name, url] of Object.entries(icons)) {
     const file = await iconFile(fileURLToPath(url))
@@ -104,7 +110,6 @@ export async function bundlePages(): Promise<Bundle> {
   const script = texts.get(named('service-worker')) ?? ''
   return {
     pages,
-    style: `/ui/${named('style')}`,
     icons: addresses,
     worker: script,
     offline,

@@ -9,6 +9,7 @@ const titles: Record<PageName, string> = {
   panel: 'Cuponera · Panel',
   caja: 'Cuponera · Caja',
   c: 'Tu cupón',
+  docs: 'Cuponera · API',
 }
 
 /** Addresses and settings of this service that a page needs. */
@@ -23,12 +24,18 @@ export type PagePlace = {
   admission: Admission | null
 }
 
+const keyless: ReadonlySet<PageName> = new Set(['c', 'docs'])
+
+/** The documentation without a script. */
+const textPages =
+  '<a href="/openapi.html?lang=es" lang="es" hreflang="es">La referencia de la API, como texto</a> · <a href="/openapi.html?lang=en" lang="en" hreflang="en">The API reference, as text</a>'
+
 /** The bundle without the texts of its files. */
 export type Shell = Omit<Bundle, 'files'>
 
 /** The empty page; its script fills it. */
 export function createPage(name: PageName, bundle: Shell, place: PagePlace): Page {
-  const { scripts, parts } = bundle.pages[name]
+  const { scripts, parts, style } = bundle.pages[name]
   const [boot, main] = scripts
   // Scripts too: where the service worker answers, a browser may fetch a preloaded module again.
   const modules = [...parts, main].map((file) => `<script type="module" src="${file}"></script>`)
@@ -38,8 +45,8 @@ export function createPage(name: PageName, bundle: Shell, place: PagePlace): Pag
     ...(couponOrigin === null ? [] : [`data-coupon-origin="${new URL(couponOrigin).origin}"`]),
     ...(relay === null || name !== 'panel' ? [] : [`data-relay="${escaped(relay)}"`]),
     ...(admission === null || name !== 'panel' ? [] : [`data-admission="${admission}"`]),
-    // The coupon page has no key.
-    ...(name === 'c' ? [] : [`data-key-worker="${bundle.keyWorker}"`]),
+    // The coupon page and the documentation have no key.
+    ...(keyless.has(name) ? [] : [`data-key-worker="${bundle.keyWorker}"`]),
     ...(httpPort === null ? [] : [`data-http-port="${httpPort}"`]),
   ]
   const html = `<!doctype html>
@@ -52,13 +59,13 @@ export function createPage(name: PageName, bundle: Shell, place: PagePlace): Pag
 <title>${titles[name]}</title>
 <link rel="icon" href="${bundle.icons.drawn}" type="image/svg+xml">
 <link rel="apple-touch-icon" href="${bundle.icons.apple}">
-${name === 'caja' ? '<link rel="manifest" href="/caja.webmanifest">\n' : ''}<link rel="stylesheet" href="${bundle.style}">
+${name === 'caja' ? '<link rel="manifest" href="/caja.webmanifest">\n' : ''}<link rel="stylesheet" href="${style}">
 <script type="module" blocking="render" src="${boot}"></script>
 ${modules.join('\n')}
 </head>
 <body>
 <div id="app"></div>
-<noscript><p class="noscript">Esta página necesita JavaScript. · This page needs JavaScript.</p></noscript>
+<noscript><p class="noscript">${name === 'docs' ? textPages : 'Esta página necesita JavaScript. · This page needs JavaScript.'}</p></noscript>
 </body>
 </html>
 `
@@ -89,7 +96,7 @@ export function securityHeaders(name: PageName, host: string | null): Record<str
   ]
   // The till scans coupons, the panel the QR of a till; the coupon page scans nothing.
   // Both print tickets on a printer of their device.
-  const devices = name === 'c' ? '()' : '(self)'
+  const devices = keyless.has(name) ? '()' : '(self)'
   return {
     'Content-Security-Policy': policy.join('; '),
     'X-Content-Type-Options': 'nosniff',

@@ -4,6 +4,7 @@ import { uuidPart } from '../base/field-models.ts'
 import { Refusal } from '../base/refusal.ts'
 import { Elysia } from '../http/elysia.ts'
 import { isKnown } from '../http/etag.ts'
+import { encoded } from '../http/packed.ts'
 import { feature, route, textModel } from '../http/route.ts'
 import { createManifest, createWorker } from './app-files.ts'
 import { loadBundle } from './built.ts'
@@ -86,6 +87,7 @@ export function pageRoutes(place: () => PagePlace) {
       }),
     )
     .get('/panel', ({ request }) => page('panel', request), described('The merchant’s panel'))
+    .get('/docs', ({ request }) => page('docs', request), described('This document as a page'))
     .get('/caja', ({ request }) => page('caja', request), described('The till'))
     .get('/c', ({ request }) => page('c', request), described('A coupon, for whoever holds it'))
     .get(
@@ -159,12 +161,11 @@ function createSite(bundle: Bundle): Site {
 
 /** A name has a hash of the content, so a cached file never changes. */
 function fileReply({ type, gzip }: File, request: Request): Response {
-  const zipped = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
-  return new Response(zipped ? gzip : Bun.gunzipSync(gzip), {
+  const { body, headers } = encoded(gzip, request)
+  return new Response(body, {
     headers: {
+      ...headers,
       'Content-Type': type,
-      ...(zipped && { 'Content-Encoding': 'gzip' }),
-      Vary: 'Accept-Encoding',
       'Cache-Control': 'public, max-age=31536000, immutable',
       'Access-Control-Allow-Origin': '*',
       'X-Content-Type-Options': 'nosniff',

@@ -89,7 +89,7 @@ test('pages come from the service while it answers, and from the device otherwis
   // A poster is on the page of coupons, which shows the one that was taken from it.
   expect(await ask('/c/p/01a1fe7c-3b10-7a52-9c1e-52d0a6f7e318', { navigate: true })).toBe('kept')
   expect(await ask('/c/q', { navigate: true })).toBeNull()
-  expect(await ask(bundle.style)).toBe('kept')
+  expect(await ask(bundle.pages.caja.style)).toBe('kept')
 })
 
 test('the worker leaves answers of the API alone', async () => {
@@ -120,7 +120,8 @@ test('both pages are cached whole, with the parts that load later', () => {
 test('a new build replaces the old ones, except the one that an open page may use', async () => {
   const kept = new Map<string, Map<string, string>>()
   for (const build of ['one', 'two', 'three']) {
-    const script = createWorker({ ...bundle, style: `/ui/style-${build}.css` })
+    const caja = { ...bundle.pages.caja, style: `/ui/style-${build}.css` }
+    const script = createWorker({ ...bundle, pages: { ...bundle.pages, caja } })
     await openWorker(script, kept).live('install')
     await openWorker(script, kept).live('activate')
   }

@@ -4,7 +4,7 @@ import { closeBrowser, visit } from '../support/browser.ts'
 import { call } from '../support/client.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
-const pages = ['/panel', '/caja', '/c']
+const pages = ['/panel', '/caja', '/c', '/docs']
 /**
  * Compressed script that a page loads before anybody acts, for which an old phone on a slow network waits; and all that
  * it can ever load, which includes what comes with its first use, such as the reader of QR codes.
@@ -53,7 +53,7 @@ test.each(pages)('%s allows only its own scripts and styles', async (path) => {
   })
   expect(headers.get('x-content-type-options')).toBe('nosniff')
   expect(headers.get('referrer-policy')).toBe('no-referrer')
-  const devices = path === '/c' ? '()' : '(self)'
+  const devices = ['/c', '/docs'].includes(path) ? '()' : '(self)'
   expect(headers.get('permissions-policy')).toBe(
     `camera=${devices}, usb=${devices}, serial=${devices}, microphone=(), geolocation=(), payment=()`,
   )

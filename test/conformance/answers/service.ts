@@ -11,6 +11,7 @@ export const alwaysGood = [
   'GET /readyz',
   'GET /openapi.json',
   'GET /docs',
+  'GET /openapi.html',
   'GET /api/coupons/manager',
   'GET /relay',
   'GET /panel',
