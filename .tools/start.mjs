@@ -13,8 +13,8 @@ if (!file) {
   process.exit(2)
 }
 
-// Only files in test/ import packages that running and building do not need.
-setUp({ tests: file.startsWith('test/') })
+// Only files in test/ and .tools/client/ need packages that running and building do not.
+setUp({ tests: /^(test|\.tools\/client)\//.test(file) })
 
 const child = spawn(bun, [join(root, file), ...args], { stdio: 'inherit' })
 child.on('error', (error) => {

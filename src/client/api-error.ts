@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../base/refusal.ts'
+import type { RefusalCode } from './described/codes.ts'
 
 /** The code of a failed request: a refusal of the service, or a failure that the client saw itself. */
 export type FailureCode = RefusalCode | 'unreachable' | 'signed-out' | 'answer-invalid'
@@ -10,6 +10,9 @@ type Detail = {
   setup?: boolean
   reason?: string | undefined
 }
+
+/** Reasons of a refused session that another one does not have. */
+const endings = new Set<unknown>(['expired', 'session-expired', 'session-invalid'])
 
 export class ApiError extends Error {
   readonly code: FailureCode
@@ -38,7 +41,15 @@ export class ApiError extends Error {
 
   /** True where the service may have executed the request: only a retry with the same key is safe. */
   get mayHaveSucceeded(): boolean {
-    return this.code === 'unreachable' || this.status >= 500 || [408, 429].includes(this.status)
+    const { code } = this
+    // The page of a proxy says nothing of the service behind it. A signature was used before: by this very request.
+    const unknown = ['unreachable', 'answer-invalid', 'auth-replay'].includes(code)
+    return unknown || this.status >= 500 || [408, 429].includes(this.status)
+  }
+
+  /** True where another session helps. A redemption is refused for it only where its merchant asks who redeems. */
+  get asksForSession(): boolean {
+    return this.status === 401 || (this.code === 'till-not-allowed' && endings.has(this.reason))
   }
 }
 

@@ -1,7 +1,8 @@
 /** A key that a browser makes for itself, without asking: a poster gives one coupon to each. */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
-import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure'
+import { generateSecretKey } from 'nostr-tools/pure'
 import type { PageSigner } from './signer.ts'
+import { signerOf } from './signer-key.ts'
 import type { TextStore } from './texts.ts'
 
 const place = 'browser-key'
@@ -13,9 +14,5 @@ export function openBrowserKey(store: TextStore): PageSigner {
   const known = hex32.test(stored)
   const secret = known ? hexToBytes(stored) : generateSecretKey()
   if (!known) store.write(place, bytesToHex(secret))
-  return {
-    kind: 'local',
-    pubkey: getPublicKey(secret),
-    sign: async (event) => finalizeEvent(event, secret),
-  }
+  return signerOf(secret)
 }

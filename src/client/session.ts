@@ -41,6 +41,8 @@ type Wiring = {
   store: TextStore
   /** The origin of the service, which a proof names. */
   origin: string
+  /** A signer that needs no sign-in. */
+  signer?: PageSigner
   /** Finds a signer again without the person, such as an extension; null where it needs one. */
   restore: (identity: Identity) => Promise<PageSigner | null>
   onIdentity: (identity: Identity | null) => void
@@ -54,8 +56,9 @@ const quietSeconds = 3600
 export function createSession(wiring: Wiring): Session {
   const { name, store, origin, restore, onIdentity, onAsk } = wiring
   let kept = parseKept(store.read(name))
-  let identity: Identity | null = kept && { pubkey: kept.pubkey, kind: kept.kind }
-  let signer: PageSigner | null = null
+  let signer: PageSigner | null = wiring.signer ?? null
+  const first = kept ?? signer
+  let identity: Identity | null = first && { pubkey: first.pubkey, kind: first.kind }
   let renewing: Promise<string> | null = null
   let answer: ((signer: PageSigner | null) => void) | null = null
 
@@ -65,11 +68,11 @@ export function createSession(wiring: Wiring): Session {
   }
 
   const open = async (chosen: PageSigner) => {
-    const path = '/api/auth/session'
+    const url = `${origin}/api/auth/session`
     const body = '{}'
-    const headers = { Authorization: await signPost(chosen, `${origin}${path}`, body) }
+    const headers = { Authorization: await signPost(chosen, url, body) }
     type Opened = { token: string; pubkey: string; expiresAt: number }
-    const opened = await request<Opened>(path, { body, headers })
+    const opened = await request<Opened>(url, { body, headers })
     signer = chosen
     kept = { ...opened, kind: chosen.kind }
     store.write(name, JSON.stringify(kept))

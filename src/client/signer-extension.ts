@@ -1,4 +1,4 @@
-import type { NostrEvent } from '../nostr/event.ts'
+import type { NostrEvent } from './described/vouchers.ts'
 import { type EventTemplate, type PageSigner, SignerError } from './signer.ts'
 
 /** The interface of an extension (NIP-07). */
@@ -7,20 +7,17 @@ type Extension = {
   signEvent(event: EventTemplate): Promise<NostrEvent>
 }
 
-declare global {
-  interface Window {
-    nostr?: Extension
-  }
-}
+/** Others declare the type of `window.nostr`, too, each in its own way. */
+const place = globalThis as { nostr?: Extension }
 
 /** Whether the browser has an extension that signs. */
 export function hasExtension(): boolean {
-  return window.nostr !== undefined
+  return place.nostr !== undefined
 }
 
 /** Open the key of a browser extension (NIP-07). Throws SignerError. */
 export async function openExtension(): Promise<PageSigner> {
-  const { nostr } = window
+  const { nostr } = place
   if (!nostr) throw new SignerError('no-extension')
   const attempt = async <T>(ask: () => Promise<T>): Promise<T> => {
     try {

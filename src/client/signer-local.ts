@@ -1,11 +1,12 @@
 import { bech32 } from '@scure/base'
-import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure'
+import { generateSecretKey, getPublicKey } from 'nostr-tools/pure'
 import { parseSecret } from '../nostr/keys.ts'
 import { parseRecord } from './json.ts'
 import { findKey, keyTrouble } from './key-text.ts'
 import type { KeyCipher } from './key-work.ts'
 import { createPinTries } from './pin-tries.ts'
 import { type PageSigner, SignerError } from './signer.ts'
+import { signerOf } from './signer-key.ts'
 import type { LastingStore } from './texts.ts'
 
 /** A key kept on this device, encrypted under a PIN (NIP-49). */
@@ -198,15 +199,6 @@ function isWhole(ncryptsec: string): boolean {
 /** The second byte of an ncryptsec. */
 function costOf(ncryptsec: string): number | undefined {
   return bech32.decodeToBytes(ncryptsec).bytes[1]
-}
-
-function signerOf(secret: Uint8Array): PageSigner {
-  return {
-    kind: 'local',
-    pubkey: getPublicKey(secret),
-    sign: async (event) => finalizeEvent(event, secret),
-    close: () => void secret.fill(0),
-  }
 }
 
 function expected(secret: Uint8Array, only: string | undefined): Uint8Array {

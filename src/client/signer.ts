@@ -1,18 +1,20 @@
-import type { NostrEvent } from '../nostr/event.ts'
+import type { NostrEvent } from './described/vouchers.ts'
 import type { KeyTrouble } from './key-text.ts'
 
 export type SignerKind = 'extension' | 'remote' | 'local'
 
 export type EventTemplate = Pick<NostrEvent, 'kind' | 'created_at' | 'tags' | 'content'>
 
-/** A key that can sign. Where the key is, differs by kind. */
-export type PageSigner = {
-  kind: SignerKind
+/** A key that can sign. */
+export type EventSigner = {
+  /** Public key, hex. */
   pubkey: string
   /** Throws SignerError. */
   sign(event: EventTemplate): Promise<NostrEvent>
-  close?(): void
 }
+
+/** Where the key is, differs by kind. */
+export type PageSigner = EventSigner & { kind: SignerKind; close?(): void }
 
 /** Thrown when a signer gives no signature. */
 export class SignerError extends Error {

@@ -1,9 +1,11 @@
 /** Verification of a voucher without the service (docs/api/events.md, verifying offline). */
 import { verifyEvent } from 'nostr-tools/pure'
+import { systemClock } from '../base/clock.ts'
 import { Refusal } from '../base/refusal.ts'
-import { type Benefit, parseBenefit } from '../coupons/benefit.ts'
-import { contentObject, type NostrEvent, parseEvent } from '../nostr/event.ts'
+import { parseBenefit } from '../coupons/benefit.ts'
+import { contentObject, parseEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
+import type { Benefit, NostrEvent } from './described/vouchers.ts'
 import { rulesIn, type ShownRules } from './voucher-rules.ts'
 
 /** The promise of a signed voucher. */
@@ -21,17 +23,25 @@ type VoucherPromise = {
 export type Verdict =
   /** The pinned manager signed this promise. Whether the voucher was spent since, only the service knows. */
   | { genuine: true; promise: VoucherPromise; expired: boolean }
-  | { genuine: false; why: 'shape' | 'signature' | 'other-manager' | 'phase' | 'nonce' }
+  | {
+      genuine: false
+      why: 'shape' | 'signature' | 'other-manager' | 'other-merchant' | 'phase' | 'nonce'
+    }
 
 type Expected = {
   /** The manager's key, pinned when the service could be reached. */
   manager: string
   /** The nonce that came beside the voucher, to be compared with the signed one. */
   nonce?: string
-  now: number
+  /** The merchant whose coupons are taken (hex). */
+  owner?: string
+  /** Unix seconds; the clock of this device by default. */
+  now?: number
 }
 
-export function judgeVoucher(value: unknown, { manager, nonce, now }: Expected): Verdict {
+/** Judge a signed voucher by its manager's key alone. A text or an object of any form may be given. */
+export function verifyVoucher(value: unknown, expected: Expected): Verdict {
+  const { manager, nonce, owner, now = systemClock() } = expected
   const event = parseEvent(value)
   if (!event || event.kind !== kinds.voucher) return { genuine: false, why: 'shape' }
   const promise = promiseOf(event)
@@ -39,6 +49,8 @@ export function judgeVoucher(value: unknown, { manager, nonce, now }: Expected):
   if (event.pubkey !== manager) return { genuine: false, why: 'other-manager' }
   // A copy, since the library trusts a mark that it leaves on an object it has verified.
   if (!verifyEvent({ ...event })) return { genuine: false, why: 'signature' }
+  if (owner !== undefined && owner !== promise.owner)
+    return { genuine: false, why: 'other-merchant' }
   if (tagOf(event, 'phase') !== 'minted') return { genuine: false, why: 'phase' }
   if (nonce !== undefined && nonce !== promise.nonce) return { genuine: false, why: 'nonce' }
   return {

@@ -1,7 +1,8 @@
 import { asObject } from '../base/json.ts'
 import { Refusal } from '../base/refusal.ts'
 import { parseTimeZone, parseZoneName } from '../coupons/rule-times.ts'
-import { nextUsable, parseRules, type Rules } from '../coupons/rules.ts'
+import { nextUsable, parseRules } from '../coupons/rules.ts'
+import type { Rules } from './described/vouchers.ts'
 
 /**
  * Read rules as `parseRules` does. A time zone that this browser does not know keeps its name: the service knows

@@ -1,101 +1,60 @@
 /** The demo asks again where an answer got lost, as behind a balancer whose node died. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { limits } from '../../src/base/limits.ts'
 import { createDemoClient, type Patience } from '../../src/cli/demo-client.ts'
 import { newSigner } from '../support/client.ts'
 import { runDemo } from '../support/demo.ts'
+import {
+  type Fault,
+  type FaultyProxy,
+  gatewayPage,
+  startFaultyProxy,
+} from '../support/faulty-proxy.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
-/** `before` the request reached the server, or `after` it was executed. */
-type Fault = {
-  at: 'before' | 'after'
-  how: 'cut' | 'hang' | 'half' | { status: number; body: string; headers?: Record<string, string> }
-}
-
 let server: TestServer
+let proxy: FaultyProxy
 let origin = ''
-let fault: (route: string, times: number) => Fault | null
-/** Requests of each route. */
-let seen: Map<string, number>
-
-const proxy = createServer((request, response) => void forward(request, response))
 
 beforeAll(async () => {
-  await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening))
-  origin = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  proxy = await startFaultyProxy()
+  ;({ origin } = proxy)
   server = await startServer({ env: { PUBLIC_URL: origin, MERCHANTS: 'open', RATE_LIMIT: 'off' } })
+  proxy.target = server.url
 })
 
 beforeEach(() => {
-  fault = () => null
-  seen = new Map()
+  proxy.fault = () => null
+  proxy.seen = new Map()
 })
 
 afterAll(async () => {
-  proxy.closeAllConnections()
-  proxy.close()
+  proxy.stop()
   await cleanUp()
 })
-
-async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = await text(request)
-  const { method = '', url = '' } = request
-  const route = `${method} ${url}`
-  const times = (seen.get(route) ?? 0) + 1
-  seen.set(route, times)
-  const found = fault(route, times)
-  if (found?.at === 'before') return answerWrong(found, response)
-  const sent = ['GET', 'DELETE'].includes(method) ? null : body
-  const real = await fetch(`${server.url}${url}`, { method, headers: sentOn(request), body: sent })
-  const bytes = await real.bytes()
-  if (found) return answerWrong(found, response, bytes)
-  response.writeHead(real.status, { ...real.headers.toJSON(), 'content-length': bytes.length })
-  response.end(bytes)
-}
-
-/** Headers for the server, which gets a connection of its own for each request. */
-function sentOn({ headersDistinct }: IncomingMessage): Headers {
-  const headers = new Headers({ connection: 'close' })
-  for (const name of ['authorization', 'content-type', 'idempotency-key']) {
-    const [value] = headersDistinct[name] ?? []
-    if (value !== undefined) headers.set(name, value)
-  }
-  return headers
-}
-
-function answerWrong({ how }: Fault, response: ServerResponse, bytes = new Uint8Array(9)): void {
-  if (how === 'hang') return
-  if (how === 'cut') {
-    response.socket?.destroy()
-  } else if (how === 'half') {
-    response.writeHead(200, { 'content-length': bytes.length })
-    response.write(bytes.slice(0, bytes.length / 2), () => response.socket?.destroy())
-  } else {
-    response.writeHead(how.status, how.headers)
-    response.end(how.body)
-  }
-}
 
 /** Asks again at once. */
 const patience: Patience = { answerSeconds: 30, pause: async () => undefined, stopwatch: () => 0 }
 
-const page = '<html><body><h1>502 Bad Gateway</h1></body></html>'
 const unavailable = JSON.stringify({ error: 'Ahora no podemos.', code: 'unavailable' })
 const passing: [what: string, fault: Fault][] = [
   ['a connection cut before the request arrived', { at: 'before', how: 'cut' }],
   ['a connection cut after the request was executed', { at: 'after', how: 'cut' }],
   ['an answer that breaks off', { at: 'after', how: 'half' }],
-  ['a 502 of the proxy for what never arrived', { at: 'before', how: { status: 502, body: page } }],
-  ['a 502 of the proxy for what was executed', { at: 'after', how: { status: 502, body: page } }],
+  [
+    'a 502 of the proxy for what never arrived',
+    { at: 'before', how: { status: 502, body: gatewayPage } },
+  ],
+  [
+    'a 502 of the proxy for what was executed',
+    { at: 'after', how: { status: 502, body: gatewayPage } },
+  ],
   ['a 504 of the proxy for what was executed', { at: 'after', how: { status: 504, body: '' } }],
   ['a 503 of the server', { at: 'after', how: { status: 503, body: unavailable } }],
 ]
 test.each(passing)('the demo passes with %s, at every request once', async (_, found) => {
   let arrived = 0
-  fault = () => (arrived++ % 2 === 0 ? found : null)
+  proxy.fault = () => (arrived++ % 2 === 0 ? found : null)
   const { code, output } = await runDemo(origin, patience)
   expect(output).toContain('Everything as it should be')
   expect(output.match(/^✓ /gm)?.length).toBe(23)
@@ -108,7 +67,8 @@ test.each(['before', 'after'] as const)(
   'the demo passes with a proxy that hangs %s a request was executed',
   async (at) => {
     const hanging = ['POST /api/coupons/mint', 'POST /api/coupons/refresh', 'GET /api/coupons']
-    fault = (route, times) => (hanging.includes(route) && times === 1 ? { at, how: 'hang' } : null)
+    proxy.fault = (route, times) =>
+      hanging.includes(route) && times === 1 ? { at, how: 'hang' } : null
     const { code, output } = await runDemo(origin, { ...patience, answerSeconds: 2 })
     expect(output).toContain('… POST /api/coupons/mint: nothing within 2 s, asking again')
     expect(output).toContain('Everything as it should be')
@@ -117,17 +77,18 @@ test.each(['before', 'after'] as const)(
 )
 
 test('an answer that stays lost ends the demo after a bounded number of tries', async () => {
-  fault = (route) => (route === 'POST /api/coupons/refresh' ? { at: 'after', how: 'cut' } : null)
+  proxy.fault = (route) =>
+    route === 'POST /api/coupons/refresh' ? { at: 'after', how: 'cut' } : null
   const { code, output } = await runDemo(origin, patience)
   const asked = `to POST /api/coupons/refresh, asked ${limits.demoTriesMax} times`
   expect(lastLine(output)).toStartWith(`cuponera: no answer from ${origin} (ECONNRESET) ${asked}: `)
   expect(lastLine(output)).toContain('log of the server')
-  expect(seen.get('POST /api/coupons/refresh')).toBe(limits.demoTriesMax)
+  expect(proxy.seen.get('POST /api/coupons/refresh')).toBe(limits.demoTriesMax)
   expect(code).toBe(1)
 })
 
 test('a proxy without a server ends the demo after a bounded time', async () => {
-  fault = () => ({ at: 'before', how: { status: 503, body: page } })
+  proxy.fault = () => ({ at: 'before', how: { status: 503, body: gatewayPage } })
   let seconds = 0
   const pause = async () => {
     seconds += limits.demoPatienceSeconds / 2
@@ -135,14 +96,14 @@ test('a proxy without a server ends the demo after a bounded time', async () => 
   const { code, output } = await runDemo(origin, { ...patience, pause, stopwatch: () => seconds })
   expect(lastLine(output)).toContain(`${origin} answered 503 to GET /api/coupons/manager, asked 3 `)
   expect(lastLine(output)).toContain('cuponera nodes')
-  expect(seen.get('GET /api/coupons/manager')).toBe(3)
+  expect(proxy.seen.get('GET /api/coupons/manager')).toBe(3)
   expect(code).toBe(1)
 })
 
 test('a state that lasts is reported at once, with the words of the server', async () => {
   const body = JSON.stringify({ error: 'Nos mudamos.', code: 'moved' })
   const headers = { 'access-control-allow-origin': '*' }
-  fault = () => ({ at: 'before', how: { status: 503, body, headers } })
+  proxy.fault = () => ({ at: 'before', how: { status: 503, body, headers } })
   const { code, output } = await runDemo(origin, patience)
   expect(output).not.toContain('asking again')
   expect(output).toContain('moved')
@@ -173,7 +134,7 @@ test('where nothing listens the demo asks once, and where a server went away it 
 })
 
 test('a request that might be executed twice is asked once, and the error says so', async () => {
-  fault = () => ({ at: 'after', how: 'cut' })
+  proxy.fault = () => ({ at: 'after', how: 'cut' })
   const client = createDemoClient(origin, origin, patience)
   const call = { signer: newSigner(), body: { name: 'Café' } }
   const { promise, resolve } = Promise.withResolvers<string>()
@@ -181,7 +142,7 @@ test('a request that might be executed twice is asked once, and the error says s
   const message = await promise
   expect(message).toContain(`no answer from ${origin} (ECONNRESET) to POST /api/coupons: it may`)
   expect(message).toContain('run the demo again')
-  expect(seen.get('POST /api/coupons')).toBe(1)
+  expect(proxy.seen.get('POST /api/coupons')).toBe(1)
 })
 
 function lastLine(output: string): string {

@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { openPendingList } from '../../src/client/pending.ts'
 import { settles } from '../../src/client/persist.ts'
-import { judgeVoucher } from '../../src/client/voucher-proof.ts'
+import { verifyVoucher } from '../../src/client/voucher-proof.ts'
 import { termsOf } from '../../src/client/voucher-terms.ts'
 import type { Rules } from '../../src/coupons/rules.ts'
 import { openHoldings } from '../../src/ui/coupon/holdings.ts'
@@ -210,7 +210,7 @@ test('without a connection the rules of a voucher come from its signed content',
       ['phase', 'minted'],
     ]
     const event = { kind: 20_402, created_at: 1, tags, content: JSON.stringify(content) }
-    const verdict = judgeVoucher(manager.sign(event), { manager: manager.pubkey, now: 2 })
+    const verdict = verifyVoucher(manager.sign(event), { manager: manager.pubkey, now: 2 })
     return verdict.genuine ? (verdict.promise.rules ?? null) : verdict.why
   }
   expect(judged({ minimum })).toEqual({ minimum })

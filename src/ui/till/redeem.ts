@@ -9,7 +9,7 @@ import {
   persist,
   settles,
 } from '../../client/persist.ts'
-import { judgeVoucher, type Verdict } from '../../client/voucher-proof.ts'
+import { type Verdict, verifyVoucher } from '../../client/voucher-proof.ts'
 import { messageOf, termsOf, type VoucherTerms } from '../../client/voucher-terms.ts'
 import type { Money } from '../../coupons/money.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
@@ -226,7 +226,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       if (settles(answer)) return show(previewOf(nonce, answer, shops()))
       const key = manager()
       const verdict =
-        voucher && key !== null ? judgeVoucher(voucher, { manager: key, nonce, now: now() }) : null
+        voucher && key !== null ? verifyVoucher(voucher, { manager: key, nonce, now: now() }) : null
       show({ step: 'unreachable', nonce, message: messageOf(answer), verdict, voucher })
     },
     async redeem(purchase) {

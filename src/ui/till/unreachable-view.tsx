@@ -50,7 +50,7 @@ function SignedPromise({ verdict }: { verdict: Verdict | null }) {
   if (known.length > 0 && !known.includes(npub)) {
     return (
       <Notice tone="bad" icon="shop">
-        <p>{t('verdict.foreign')}</p>
+        <p>{t('verdict.other-merchant')}</p>
         <p>
           <ShopName npub={npub} />
         </p>

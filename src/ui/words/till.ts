@@ -241,7 +241,7 @@ export const tillWords = createWords({
     'La firma es buena, pero el cupón venció.',
     'The signature is good, but the coupon has expired.',
   ],
-  'verdict.foreign': [
+  'verdict.other-merchant': [
     'La firma es buena, pero el cupón es de otro comercio. No lo aceptes.',
     'The signature is good, but the coupon belongs to another shop. Do not accept it.',
   ],

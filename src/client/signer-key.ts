@@ -1,0 +1,20 @@
+import { finalizeEvent, getPublicKey } from 'nostr-tools/pure'
+import { parseSecret } from '../nostr/keys.ts'
+import { type PageSigner, SignerError } from './signer.ts'
+
+/** A signer with a secret key of 32 bytes. `close` overwrites it. */
+export function signerOf(secret: Uint8Array): PageSigner {
+  return {
+    kind: 'local',
+    pubkey: getPublicKey(secret),
+    sign: async (event) => finalizeEvent(event, secret),
+    close: () => void secret.fill(0),
+  }
+}
+
+/** A signer with a secret key as `nsec1…`, 64 hex digits, or bytes. Throws SignerError. */
+export function openKey(key: string | Uint8Array): PageSigner {
+  const secret = typeof key === 'string' ? parseSecret(key) : Uint8Array.from(key)
+  if (secret?.length !== 32) throw new SignerError('key-invalid')
+  return signerOf(secret)
+}

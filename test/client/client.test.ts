@@ -1,0 +1,257 @@
+/** The published client against a real service, behind a proxy that loses requests and answers. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { ApiError, type ClientOptions, createClient, openKey } from '../../src/client/index.ts'
+import { createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
+import {
+  type Fault,
+  type FaultyProxy,
+  gatewayPage,
+  startFaultyProxy,
+} from '../support/faulty-proxy.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+
+const claim = 'POST /api/coupons/claim'
+const refresh = 'POST /api/coupons/refresh'
+
+let proxy: FaultyProxy
+let server: TestServer
+let couponId: string
+const merchant = newSigner()
+
+beforeAll(async () => {
+  proxy = await startFaultyProxy()
+  await restart({})
+  couponId = await createDefinition(server.url, await merchantToken())
+})
+
+beforeEach(() => {
+  proxy.fault = () => null
+  proxy.seen = new Map()
+})
+
+afterAll(async () => {
+  proxy.stop()
+  await cleanUp()
+})
+
+/** Start the service, again where it ran, on its data. */
+async function restart(env: Record<string, string>): Promise<void> {
+  const dataDir = server?.dataDir ?? newDirectory()
+  await server?.kill()
+  const always = { PUBLIC_URL: proxy.origin, MERCHANTS: 'open', RATE_LIMIT: 'off' }
+  server = await startServer({ dataDir, env: { ...always, ...env } })
+  proxy.target = server.url
+}
+
+const merchantToken = () => openSession(server.url, merchant, proxy.origin)
+
+async function mintNonce(): Promise<string> {
+  return (await mintOne(server.url, await merchantToken(), couponId)).nonce
+}
+
+/** A client that repeats at once. */
+function newClient(options: Partial<ClientOptions> = {}) {
+  return createClient({ url: proxy.origin, pause: async () => undefined, ...options })
+}
+
+async function failureOf(work: Promise<unknown>): Promise<ApiError> {
+  try {
+    await work
+  } catch (cause) {
+    if (cause instanceof ApiError) return cause
+    throw cause
+  }
+  throw new Error('it did not fail')
+}
+
+const login = '<html><body>Bienvenido al Wi-Fi</body></html>'
+const faults: [what: string, fault: Fault][] = [
+  ['a connection cut before the request arrived', { at: 'before', how: 'cut' }],
+  ['a connection cut after the request was executed', { at: 'after', how: 'cut' }],
+  ['an answer that breaks off', { at: 'after', how: 'half' }],
+  ['a 502 page before', { at: 'before', how: { status: 502, body: gatewayPage } }],
+  ['a 502 page after', { at: 'after', how: { status: 502, body: gatewayPage } }],
+  ['the 404 page of a proxy', { at: 'after', how: { status: 404, body: gatewayPage } }],
+  ['the JSON of a proxy', { at: 'after', how: { status: 403, body: '{"message":"no"}' } }],
+  ['the login page of a Wi-Fi', { at: 'before', how: { status: 200, body: login } }],
+  ['a JSON that is no answer of ours', { at: 'before', how: { status: 200, body: '{"ok":1}' } }],
+  ['a proxy that hangs before', { at: 'before', how: 'hang' }],
+  ['a proxy that hangs after', { at: 'after', how: 'hang' }],
+]
+test.each(faults)('a coupon changes hands and is redeemed once, despite %s', async (_, fault) => {
+  proxy.fault = (_route, times) => (times <= 2 ? fault : null)
+  const client = newClient({ timeoutMs: fault.how === 'hang' ? 1000 : 20_000 })
+  const taken = await client.call(refresh, { body: { nonce: await mintNonce() }, once: 'take' })
+  const body = { nonce: taken.nonce }
+  const sold = await client.call(claim, { body, once: 'sale 1' })
+  expect([sold.status, sold.nonce]).toEqual(['success', taken.nonce])
+  expect(await client.call(claim, { body, once: 'sale 1' })).toEqual(sold)
+  expect((await client.call(claim, { body, once: 'sale 2' })).status).toBe('claimed')
+  // On a busy machine an answer may come after the time-out, too, and then there are more.
+  if (fault.how === 'hang') return
+  // Two lost, the one that counted, its repetition, and the other sale.
+  expect([proxy.seen.get(refresh), proxy.seen.get(claim)]).toEqual([3, 5])
+})
+
+test('a program that starts again gets the answer that it missed', async () => {
+  const storage = new Map<string, string>()
+  const nonce = await mintNonce()
+  proxy.fault = () => ({ at: 'after', how: 'cut' })
+  const lost = newClient({ storage, patienceSeconds: 0 })
+  const failure = await failureOf(lost.call(refresh, { body: { nonce }, once: 'take' }))
+  expect([failure.code, failure.mayHaveSucceeded]).toEqual(['unreachable', true])
+  await restart({})
+  proxy.fault = () => null
+  const client = newClient({ storage })
+  const { nonce: mine } = await client.call(refresh, { body: { nonce }, once: 'take' })
+  expect(mine).not.toBe(nonce)
+  await client.forget('take')
+  expect(storage.size).toBe(0)
+  const late = await failureOf(client.call(refresh, { body: { nonce }, once: 'take' }))
+  expect([late.code, late.status, late.mayHaveSucceeded]).toEqual(['voucher-refreshed', 409, false])
+})
+
+test('calls of one name at the same time send one key, which is stored before they leave', async () => {
+  const texts = new Map<string, string>()
+  let stored = false
+  const storage = {
+    get: async (name: string) => texts.get(name),
+    async set(name: string, text: string) {
+      await Bun.sleep(10)
+      stored = texts.set(name, text).has(name)
+    },
+    delete: async (name: string) => texts.delete(name),
+  }
+  proxy.fault = () => {
+    expect(stored).toBe(true)
+    return null
+  }
+  const client = newClient({ storage })
+  const body = { nonce: await mintNonce() }
+  const answers = await Promise.all(
+    [1, 2, 3].map(() => client.call(claim, { body, once: 'sale 7' })),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(['success', 'success', 'success'])
+  const own = { body, key: texts.get('once:sale 7') ?? '' }
+  expect((await newClient().call(claim, own)).status).toBe('success')
+})
+
+test('a write without a key is sent once, and its failure says that it may have happened', async () => {
+  const client = newClient({ signer: merchantSigner() })
+  const before = (await client.call('GET /api/coupons')).coupons.length
+  proxy.fault = (route) => (route === 'POST /api/coupons' ? { at: 'after', how: 'cut' } : null)
+  const body = { name: 'Café', benefit: { type: 'percent' as const, percent: 10 } }
+  const failure = await failureOf(client.call('POST /api/coupons', { body }))
+  expect([failure.mayHaveSucceeded, proxy.seen.get('POST /api/coupons')]).toEqual([true, 1])
+  proxy.fault = () => null
+  expect((await client.call('GET /api/coupons')).coupons.length).toBe(before + 1)
+  const once = 'coffee'
+  const [{ coupon }, again] = await Promise.all([
+    client.call('POST /api/coupons', { body, once }),
+    client.call('POST /api/coupons', { body, once }),
+  ])
+  expect(again.coupon.id).toBe(coupon.id)
+})
+
+test('reads are repeated, and a refusal of the service is not', async () => {
+  proxy.fault = (_route, times) =>
+    times === 1 ? { at: 'before', how: { status: 502, body: gatewayPage } } : null
+  const client = newClient()
+  expect((await client.call('GET /api/coupons/manager')).pubkey).toMatch(/^[0-9a-f]{64}$/)
+  expect(proxy.seen.get('GET /api/coupons/manager')).toBe(2)
+  const unknown = { body: { nonce: 'A'.repeat(22) } }
+  const failure = await failureOf(client.call('POST /api/coupons/preview', unknown))
+  expect([failure.code, failure.status]).toEqual(['voucher-unknown', 404])
+  expect(failure.sentence).toContain('cupón')
+  expect(proxy.seen.get('POST /api/coupons/preview')).toBe(2)
+})
+
+test('patience ends, and a signal ends it sooner', async () => {
+  proxy.fault = () => ({ at: 'before', how: { status: 503, body: gatewayPage } })
+  const waits: number[] = []
+  const pause = async (seconds: number) => {
+    waits.push(seconds)
+    await Bun.sleep(seconds * 100)
+  }
+  const impatient = newClient({ pause, patienceSeconds: 1 })
+  const failure = await failureOf(impatient.call('GET /api/coupons/manager'))
+  expect(failure.mayHaveSucceeded).toBe(true)
+  expect(waits[0]).toBe(1)
+  const stop = new AbortController()
+  const patient = newClient({
+    pause: (seconds) => {
+      stop.abort(new Error('closed'))
+      return Bun.sleep(seconds * 100_000)
+    },
+  })
+  const ended = patient.call('GET /api/coupons/manager', { signal: stop.signal })
+  await expect(ended).rejects.toThrow('closed')
+})
+
+/** The merchant's key as an integrator has it. */
+function merchantSigner() {
+  const { pubkey, sign } = merchant
+  return { pubkey, sign: async (event: Parameters<typeof sign>[0]) => sign(event) }
+}
+
+test('one signature opens a session, and one renews it, also for a till that must be known', async () => {
+  let signatures = 0
+  const { pubkey, sign } = newSigner()
+  const signer = {
+    pubkey,
+    sign: async (event: Parameters<typeof sign>[0]) => {
+      signatures++
+      return sign(event)
+    },
+  }
+  const till = newClient({ signer })
+  const shop = newClient({ signer: merchantSigner() })
+  await shop.call('POST /api/coupons/minters', { body: { pubkey, mint: true } })
+  await shop.call('PATCH /api/shop', { body: { onlyAuthorizedTills: true } })
+  const { nonce } = await till.call('POST /api/coupons/mint', { body: { couponId } }).then(only)
+  await Promise.all([till.call('GET /api/coupons/mintable'), till.call('GET /api/coupons/minters')])
+  expect(signatures).toBe(1)
+  const unnamed = await failureOf(newClient().call(claim, { body: { nonce }, once: 'sale' }))
+  expect(unnamed.code).toBe('till-not-allowed')
+  await restart({ SESSION_JWT_SECRET: 'another secret of more than thirty-two bytes' })
+  expect((await till.call(claim, { body: { nonce }, once: 'sale' })).status).toBe('success')
+  expect(signatures).toBe(2)
+  await restart({ SESSION_JWT_SECRET: 'a third secret of more than thirty-two bytes' })
+  expect((await till.call('GET /api/coupons/mintable')).coupons).not.toEqual([])
+  expect(signatures).toBe(3)
+  await shop.call('PATCH /api/shop', { body: { onlyAuthorizedTills: false } })
+})
+
+/** The answer of a mint that asked for one voucher. */
+function only<Answer extends object>(answer: Answer) {
+  if (!('nonce' in answer)) throw new Error('more than one')
+  return answer as Extract<Answer, { nonce: string }>
+}
+
+test('a route that takes no session gets a signature, and one without credentials nothing', async () => {
+  const signed = newClient({ signer: openKey('7f'.repeat(32)) })
+  const body = { code: 'AAAA-BBBB-CCCC' }
+  const [withKey, without] = await Promise.all([
+    failureOf(signed.call('POST /api/setup', { body })),
+    failureOf(newClient().call('POST /api/setup', { body })),
+  ])
+  expect(withKey.status).not.toBe(401)
+  expect(without.code).toBe('auth-missing')
+})
+
+test('the types know what an operation needs', async () => {
+  const client = newClient({ patienceSeconds: 0 })
+  const wrong = () => [
+    // @ts-expect-error a refresh needs a key
+    client.call('POST /api/coupons/refresh', { body: { nonce: '' } }),
+    // @ts-expect-error no such operation
+    client.call('GET /api/coupon'),
+    // @ts-expect-error the id is missing
+    client.call('GET /api/coupons/{id}/mints', {}),
+    // @ts-expect-error a preview takes no key
+    client.call('POST /api/coupons/preview', { body: { nonce: '' }, once: 'x' }),
+  ]
+  expect(wrong).toBeFunction()
+  const manager: { pubkey: string; npub: string } = await client.call('GET /api/coupons/manager')
+  expect(manager.npub).toStartWith('npub1')
+})

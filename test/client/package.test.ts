@@ -1,0 +1,255 @@
+/** The package as npm makes it: its contents, its types, and the recipes of its page in plain Node. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packClient } from '../../.tools/client/pack.ts'
+import {
+  call,
+  createDefinition,
+  type Json,
+  mintOne,
+  newSigner,
+  openSession,
+} from '../support/client.ts'
+import {
+  type Fault,
+  type FaultyProxy,
+  gatewayPage,
+  startFaultyProxy,
+} from '../support/faulty-proxy.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+
+const root = join(import.meta.dir, '../..')
+const page = readFileSync(join(root, 'docs/api/client.md'), 'utf8')
+/** The scripts of the page by the name in their first line. */
+const scripts = new Map(
+  [...page.matchAll(/^```js\n\/\/ ([a-z]+\.js)[\s\S]*?^```$/gm)].map(([fence, name = '']) => [
+    name,
+    fence.slice('```js\n'.length, -'```'.length),
+  ]),
+)
+const claim = 'POST /api/coupons/claim'
+const refresh = 'POST /api/coupons/refresh'
+
+let archive: string
+let server: TestServer
+const secret = randomBytes(32)
+const merchant = newSigner(secret)
+const proxies: FaultyProxy[] = []
+
+beforeAll(async () => {
+  archive = await packClient(newDirectory())
+  server = await startServer({ env: always })
+})
+
+afterAll(async () => {
+  for (const proxy of proxies) proxy.stop()
+  await cleanUp()
+})
+
+/** Signatures name the address of the service, whose port changes with each start. */
+const origin = 'http://cupones.example:3000'
+const always = { PUBLIC_URL: origin, MERCHANTS: 'open', RATE_LIMIT: 'off' }
+
+/** Start the service again on its data, as after a power cut. */
+async function restart(): Promise<void> {
+  await server.kill()
+  server = await startServer({ dataDir: server.dataDir, env: always })
+  for (const proxy of proxies) proxy.target = server.url
+}
+
+/** A folder with the package and nostr-tools, as npm would install them, and the scripts of the page. */
+function newProject(): string {
+  const folder = newDirectory()
+  const modules = join(folder, 'node_modules')
+  mkdirSync(modules)
+  Bun.spawnSync(['tar', '-xzf', archive, '-C', modules])
+  Bun.spawnSync(['mv', 'package', 'cuponera'], { cwd: modules })
+  symlinkSync(join(root, 'node_modules/nostr-tools'), join(modules, 'nostr-tools'))
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  for (const [name, text] of scripts) writeFileSync(join(folder, name), text)
+  return folder
+}
+
+function start(cwd: string, url: string, ...args: string[]) {
+  const env = { PATH: process.env.PATH, URL: url, SHOP_KEY: secret.toString('hex') }
+  return Bun.spawn(['node', ...args], { cwd, env, stderr: 'pipe' })
+}
+
+async function run(...args: Parameters<typeof start>): Promise<string> {
+  const child = start(...args)
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return (await child.exited) === 0 ? out.trim() : `failed: ${err}`
+}
+
+test('the package has the client, its types and its licences, and no file beside them', () => {
+  const list = Bun.spawnSync(['tar', '-tzf', archive]).stdout.toString().trim().split('\n')
+  const plain = list.map((path) => path.replace(/-[a-z0-9]{8}\.js$/, '-hash.js'))
+  const described = readdirSync(join(root, 'src/client/described'))
+  const types = ['api-error', 'bunker', 'caller', 'client', 'index', 'key-text']
+  const more = ['persist', 'signer', 'signer-extension', 'signer-key', 'signer-remote', 'texts']
+  expect(new Set(plain)).toEqual(
+    new Set(
+      [
+        ...['LICENSE', 'README.md', 'licences.txt', 'package.json', 'index.js'],
+        ...['index-hash.js', 'signer-remote-hash.js'],
+        ...[...types, ...more, 'voucher-proof', 'voucher-rules'].map(
+          (name) => `types/${name}.d.ts`,
+        ),
+        ...described
+          .filter((name) => name !== 'facts.ts')
+          .map((name) => `types/described/${name.replace('.ts', '.d.ts')}`),
+      ].map((path) => `package/${path}`),
+    ),
+  )
+})
+
+test('the package needs nostr-tools and nothing else, and carries nothing of the service', () => {
+  const folder = join(newProject(), 'node_modules/cuponera')
+  const { dependencies, private: closed } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  )
+  expect([Object.keys(dependencies), closed]).toEqual([['nostr-tools'], undefined])
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const files = names.filter((name) => /\.[jt]s$/.test(name))
+  const texts = files.map((name) => readFileSync(join(folder, name), 'utf8'))
+  const transpiler = new Bun.Transpiler({ loader: 'ts' })
+  const imported = texts.flatMap((text) => transpiler.scanImports(text).map(({ path }) => path))
+  const foreign = new Set(imported.filter((path) => !path.startsWith('.')))
+  expect(foreign).toEqual(
+    new Set(['pure', 'nip19', 'nip46', 'utils'].map((name) => `nostr-tools/${name}`)),
+  )
+  const ofService = /elysia|typebox|bun:|node:|process\.env|\bBun\.|CREATE TABLE|cuponera serve/i
+  expect(files.filter((_, at) => ofService.test(texts[at] ?? ''))).toEqual([])
+  // The program itself cannot be published by mistake.
+  expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).private).toBe(true)
+})
+
+test('the types of the package hold in a project of its own, under both resolutions', () => {
+  const folder = newProject()
+  writeFileSync(
+    join(folder, 'till.ts'),
+    `import { createClient, type ClaimAnswer, verifyVoucher } from 'cuponera/client'
+     const client = createClient({ url: 'https://cupones.example', storage: new Map() })
+     const body = { nonce: 'x' }
+     const answer: ClaimAnswer = await client.call('POST /api/coupons/claim', { body, once: 'a' })
+     const verdict = verifyVoucher(answer.voucher, { manager: '' })
+     export const name: string = verdict.genuine ? verdict.promise.name : verdict.why
+     // @ts-expect-error a refresh needs a key
+     await client.call('POST /api/coupons/refresh', { body })\n`,
+  )
+  const tsc = join(root, 'node_modules/.bin/tsc')
+  for (const module of ['nodenext', 'preserve']) {
+    const settings = {
+      compilerOptions: {
+        ...{ strict: true, noEmit: true, target: 'esnext', types: [], module },
+        lib: ['esnext', 'dom'],
+      },
+      files: ['till.ts'],
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings))
+    const { stdout } = Bun.spawnSync([tsc, '-p', folder], { cwd: folder })
+    expect(stdout.toString()).toBe('')
+  }
+})
+
+/** A proxy for one script, whose faults are those of the route in their order. */
+async function newProxy(route: string, ...faults: (Fault | 'restart')[]): Promise<FaultyProxy> {
+  const proxy = await startFaultyProxy()
+  proxies.push(proxy)
+  proxy.target = server.url
+  proxy.fault = (asked, times) => {
+    const fault = asked === route ? faults[times - 1] : undefined
+    if (fault !== 'restart') return fault ?? null
+    void restart()
+    return { at: 'before', how: 'cut' }
+  }
+  return proxy
+}
+
+const badGateway = { status: 502, body: gatewayPage }
+const trouble: [what: string, faults: (Fault | 'restart')[]][] = [
+  [
+    '502',
+    [
+      { at: 'before', how: badGateway },
+      { at: 'after', how: badGateway },
+    ],
+  ],
+  ['hanging', [{ at: 'after', how: 'hang' }]],
+  ['a break in the answer', [{ at: 'after', how: 'half' }]],
+  ['a restart', [{ at: 'after', how: badGateway }, 'restart']],
+]
+
+test('the scripts of the page spend every coupon once, whatever the proxy does, and know it', async () => {
+  expect([...scripts.keys()]).toEqual([
+    'look.js',
+    'storage.js',
+    'till.js',
+    'wallet.js',
+    'issuer.js',
+  ])
+  const token = await openSession(server.url, merchant, origin)
+  const couponId = await createDefinition(server.url, token)
+  const owner = merchant.pubkey
+  const { url } = server
+  const minted = trouble.map(async (one) => {
+    return [...one, (await mintOne(url, token, couponId)).nonce as string] as const
+  })
+  const lived = (await Promise.all(minted)).map(async ([what, faults, nonce]) => {
+    const [till, wallet] = [newProject(), newProject()]
+    const { origin: toWallet } = await newProxy(refresh, ...faults)
+    const mine = await run(wallet, toWallet, 'wallet.js', nonce)
+    expect({ what, mine }).toEqual({ what, mine: expect.stringMatching(/^[\w-]{22}$/) })
+    const kept = readdirSync(join(wallet, 'keys'))
+    expect(kept).toEqual([encodeURIComponent(`coupon ${mine}`)])
+    const { origin: toTill } = await newProxy(claim, ...faults)
+    const sales = ['sale 1', 'sale 1', 'sale 2']
+    const said: string[] = []
+    for (const sale of sales) said.push(await run(till, toTill, 'till.js', mine, sale, owner))
+    const grant = 'grant Café gratis'
+    expect({ what, said }).toEqual({ what, said: [grant, grant, 'used before Café gratis'] })
+    expect(await run(till, toTill, 'look.js', mine)).toBe('claimed Café gratis')
+    expect(await run(till, toTill, 'till.js', nonce, 'sale 3', owner)).toBe('refused voucher-moved')
+    return mine
+  })
+  const spent = await Promise.all(lived)
+  const { json } = await call(server.url, '/api/coupons/redemptions', { token })
+  expect(json.redemptions).toHaveLength(spent.length)
+  const issued = await call(server.url, `/api/coupons/${couponId}/mints`, { token })
+  const states: string[] = issued.json.mints.map(({ status }: Json) => status)
+  const count = (state: string) => states.filter((one) => one === state).length
+  expect([states.length, count('claimed'), count('refreshed')]).toEqual([8, 4, 4])
+}, 120_000)
+
+test('a till that dies before the answer learns it when it starts again', async () => {
+  const token = await openSession(server.url, merchant, origin)
+  const { nonce } = await mintOne(server.url, token, await createDefinition(server.url, token))
+  const till = newProject()
+  const proxy = await newProxy(claim, { at: 'after', how: 'hang' })
+  const args = ['till.js', nonce, 'sale 1', merchant.pubkey]
+  const dying = start(till, proxy.origin, ...args)
+  await until('the service redeemed it', async () => {
+    const { json } = await call(server.url, '/api/coupons/preview', { body: { nonce } })
+    return json.status === 'claimed'
+  })
+  dying.kill('SIGKILL')
+  await dying.exited
+  expect(await run(till, proxy.origin, ...args)).toBe('grant Café gratis')
+  // Without its key the program would call its own sale used.
+  rmSync(join(till, 'keys'), { recursive: true })
+  expect(await run(till, proxy.origin, ...args)).toBe('used before Café gratis')
+})
+
+test('the script of the issuer signs in, and mints the same voucher when it runs again', async () => {
+  const local = await startServer()
+  const issuer = newProject()
+  const first = await run(issuer, local.url, 'issuer.js')
+  expect(first).toMatch(/^[\w-]{22}$/)
+  expect(await run(issuer, local.url, 'issuer.js')).toBe(first)
+})
