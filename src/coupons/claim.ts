@@ -51,7 +51,8 @@ export async function claim(
       const now = service.now()
       if (voucher.phase === 'claimed') {
         // Built again from the row, so that a repeat needs no stored answer and no key.
-        const again = answer(service, 'claimed', voucher, input.nonce, voucher.endedAt ?? now)
+        const first = { status: 'claimed', claimedAt: voucher.endedAt ?? now } as const
+        const again = answer(service, voucher, input.nonce, first)
         return { ...again, kept: false }
       }
       const by = await till.by(tx, voucher.owner)
@@ -69,7 +70,11 @@ export async function claim(
         purchase: input.purchase,
         by,
       }
-      const success = answer(service, 'success', voucher, input.nonce, now)
+      const success = answer(service, voucher, input.nonce, {
+        ...{ status: 'success', claimedAt: now },
+        // Told only to a till that sent one, since nothing else says that an order was dropped.
+        ...((input.zapRequest ?? null) !== null && { zapRequestKept: order !== null }),
+      })
       if (!(await tx.vouchers.claim(voucher, filed, now))) throw refusalFor(voucher, now, 'claim')
       const { owner, couponId } = voucher
       const { amountMsat } = filed
@@ -154,11 +159,10 @@ async function hasRoom(
 
 function answer(
   service: CouponService,
-  status: 'success' | 'claimed',
   voucher: Voucher,
   nonce: string,
-  claimedAt: number,
+  outcome: { status: 'success' | 'claimed'; claimedAt: number; zapRequestKept?: boolean },
 ): Answer {
-  const result = claimedResult(service.signer, { ...voucher, nonce }, claimedAt)
-  return { status: 200, body: JSON.stringify({ status, claimedAt, ...result }) }
+  const result = claimedResult(service.signer, { ...voucher, nonce }, outcome.claimedAt)
+  return { status: 200, body: JSON.stringify({ ...outcome, ...result }) }
 }

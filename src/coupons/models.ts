@@ -232,6 +232,12 @@ export const ClaimModel = request({
 export const ClaimAnswerModel = t.Object({
   status: t.Union([t.Literal('success'), t.Literal('claimed')]),
   claimedAt: timestamp,
+  zapRequestKept: t.Optional(
+    t.Boolean({
+      description:
+        'True if the `zapRequest` was filed with the redemption, false if it was dropped. Present on a success that was sent one',
+    }),
+  ),
   ...voucherFields,
   voucher: NostrEventModel,
 })

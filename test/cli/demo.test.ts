@@ -238,6 +238,11 @@ const lies: [string, Lie, string][] = [
     inJson('POST /claim', (json) => (json.status = 'claimed'), 2),
     'status',
   ],
+  [
+    'an order that was dropped',
+    inJson('POST /claim', (json) => (json.zapRequestKept = false), 2),
+    'zapRequestKept',
+  ],
   ['a claim with a minted voucher', claimWithMinted(), 'voucher event'],
   ['a second benefit', inJson('POST /claim', (json) => (json.status = 'success'), 3), 'status'],
   [

@@ -10,6 +10,7 @@ import {
   newSigner,
   openSession,
   verifyEvent,
+  withKey,
 } from '../support/client.ts'
 import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
 import { databaseOf } from '../support/database.ts'
@@ -389,10 +390,11 @@ describe('the data filed with a redemption', () => {
 
   for (const [name, zapRequest] of dropped) {
     test(`${name} is dropped, and the voucher is redeemed all the same`, async () => {
-      const answer = await claim(nonce, { zapRequest: zapRequest(), amountMsat: 7 })
-      expect({ status: answer.status, said: answer.json.status }).toEqual({
-        status: 200,
-        said: 'success',
+      const sent = zapRequest()
+      const { status, json } = await claim(nonce, { zapRequest: sent, amountMsat: 7 })
+      expect({ status, said: json.status, kept: json.zapRequestKept }).toEqual({
+        ...{ status: 200, said: 'success' },
+        kept: sent === null ? undefined : false,
       })
       expect(await newest()).toMatchObject({ order: null, orderId: null, amountMsat: 7 })
     })
@@ -418,6 +420,22 @@ describe('the data filed with a redemption', () => {
       expect((await newest()).amountMsat).toBe(filed)
     })
   }
+
+  test('a success says that a zap request was kept, and repeats it for its key', async () => {
+    const body = { nonce, zapRequest: order() }
+    const headers = withKey()
+    const first = await call(server.url, '/api/coupons/claim', { body, ...headers })
+    expect(first.json).toMatchObject({ status: 'success', zapRequestKept: true })
+    const again = await call(server.url, '/api/coupons/claim', { body, ...headers })
+    expect(again.text).toBe(first.text)
+    const other = await claim(nonce, { zapRequest: order() })
+    expect(other.json.status).toBe('claimed')
+    expect(other.json).not.toHaveProperty('zapRequestKept')
+    const next = await mintOne(server.url, token, couponId)
+    const without = await claim(next.nonce, { amountMsat: 1 })
+    expect(without.json.status).toBe('success')
+    expect(without.json).not.toHaveProperty('zapRequestKept')
+  })
 
   test('ignores the data of a second claim', async () => {
     await claim(nonce)
