@@ -2,7 +2,7 @@ import { Refusal } from '../base/refusal.ts'
 import type { SignedRequest } from '../nostr/nip98.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { contextOf, type RequestContext } from './request-context.ts'
-import { targetOf } from './request-url.ts'
+import { pathOf, targetOf } from './request-url.ts'
 
 /** The part of a caller that this file needs. `spend` is there if a signature is to be used up. */
 type AnyCaller = { pubkey: string; spend: object | undefined }
@@ -46,6 +46,21 @@ const uncounted = {
   repeated: () => undefined,
 }
 
+/** The refusal with the request that the service got, for a proxy may have changed its address. */
+function otherRequest(request: Request, context: RequestContext): Refusal {
+  const { method, pattern } = context
+  const origins = context.origins()
+  const asked = context.asked()
+  const origin = asked !== null && origins.includes(asked) ? asked : (origins[0] ?? '')
+  // From the pattern, since a path may hold a nonce, and words of the client have no place in a sentence of ours.
+  const path = pattern.replace(/:(\w+)/g, '{$1}')
+  const slash = pathOf(request).endsWith('/') ? '/' : ''
+  const query = targetOf(request).includes('?') ? '?…' : ''
+  const named = `${method} ${origin}${path}${slash}${query}`
+  const words = `La firma es para otra dirección o método. Firmá ${named} y mandá el pedido de nuevo.`
+  return new Refusal('auth-url-mismatch', {}, words)
+}
+
 /** Checks the Authorization header. The first write of the caller uses up an accepted NIP-98 event. */
 export function createAuthenticator<Caller extends AnyCaller>(
   options: AuthenticatorOptions<Caller>,
@@ -64,6 +79,7 @@ export function createAuthenticator<Caller extends AnyCaller>(
         rateLimits.failure(context.address)
       }
       if (refused.code === 'auth-origin-unknown') throw unknownOrigin(context.asked())
+      if (refused.code === 'auth-url-mismatch') throw otherRequest(request, context)
       throw refused
     }
     if (caller.spend) context.spend = () => options.spend(caller)

@@ -409,6 +409,54 @@ describe('the address of a signature', () => {
   }
 })
 
+describe('the refusal of another address', () => {
+  const named = async (target: string, method = 'GET', path = target) => {
+    const headers: [string, string][] = [['Authorization', signed({}, '/api/other')]]
+    const answer = await callRaw(server.url, { method, target, headers })
+    expectRefusal(answer, 401, 'auth-url-mismatch', { reason: 'url-mismatch' })
+    expect(answer.json.error).toContain(`Firmá ${method} ${server.url}${path} y mandá`)
+    return answer.text
+  }
+
+  test('names the method and the address that the service got', async () => {
+    await named('/api/coupons')
+    await named('/api/coupons/minters', 'POST')
+    await named('/api/coupons/')
+  })
+
+  test('repeats nothing of the path or the query', async () => {
+    const secret = 'Anf-OSv8elgEZg1_GQowWQ'
+    const id = crypto.randomUUID()
+    const target = `/api/coupons/${id}/mints/${secret}`
+    const pattern = '/api/coupons/{id}/mints/{handle}'
+    const texts = [
+      await named(target, 'DELETE', pattern),
+      await named(`/api/coupons?x=${secret}`, 'GET', '/api/coupons?…'),
+    ]
+    for (const text of texts)
+      expect([text.includes(secret), text.includes(id)]).toEqual([false, false])
+  })
+
+  test('names the public address behind a proxy that forwards another Host', async () => {
+    const PUBLIC_URL = 'https://cupones.example,https://otra.example:8443'
+    const env = { RATE_LIMIT: 'off', MERCHANTS: 'open', PUBLIC_URL, TRUSTED_PROXIES: '127.0.0.1' }
+    const { url } = await startServer({ env })
+    const ask = async (forwarded: [string, string][]) => {
+      const proof = nostrHeader(createProof(signer, `${url}/api/coupons`))
+      const headers: [string, string][] = [['Authorization', proof], ...forwarded]
+      return (await callRaw(url, { target: '/api/coupons', headers })).json.error
+    }
+    expect(await ask([])).toContain('Firmá GET https://cupones.example/api/coupons y')
+    const asked: [string, string][] = [
+      ['X-Forwarded-Host', 'otra.example:8443'],
+      ['X-Forwarded-Proto', 'https'],
+    ]
+    expect(await ask(asked)).toContain('Firmá GET https://otra.example:8443/api/coupons y')
+    const stranger: [string, string][] = [['X-Forwarded-Host', 'evil.example']]
+    expect(await ask(stranger)).toContain('Firmá GET https://cupones.example/api/coupons y')
+  })
+})
+
 describe('the Host header without PUBLIC_URL', () => {
   const ask = (host: string | null, u: string) =>
     callRaw(server.url, {
