@@ -301,7 +301,7 @@ type RefusalDetail = {
   retryAfter?: number
   /** Set if the caller may get in with a setup code. */
   setup?: true
-  /** Why authentication failed, where the answer is not the refusal of that. */
+  /** Why authentication failed, where the answer is not the refusal of that; or why the service is not ready. */
   reason?: string
 }
 

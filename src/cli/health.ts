@@ -31,10 +31,14 @@ async function look(config: Config): Promise<Health> {
   try {
     // The certificate is not checked: this machine may not trust the shop's own authority.
     const answer = await fetch(url, { tls: { rejectUnauthorized: false } })
-    if (answer.status !== 200) return { problem: `${url} answers ${answer.status}`, warnings: [] }
-    const told = parseJsonObject(await answer.text(), limits.controlBodyBytesMax)?.warnings
-    const warnings = Array.isArray(told) ? told.filter((one) => typeof one === 'string') : []
-    return { problem: null, warnings }
+    const told = parseJsonObject(await answer.text(), limits.controlBodyBytesMax) ?? {}
+    if (answer.status !== 200) {
+      const why = [told.code, told.reason].filter((one) => typeof one === 'string').join(', ')
+      return { problem: `${url} answers ${answer.status}${why && ` (${why})`}`, warnings: [] }
+    }
+    const { warnings = [] } = told
+    const named = Array.isArray(warnings) ? warnings.filter((one) => typeof one === 'string') : []
+    return { problem: null, warnings: named }
   } catch (cause) {
     const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no answer'
     return { problem: `${url}: ${why}`, warnings: [] }

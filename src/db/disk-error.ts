@@ -3,11 +3,19 @@ import { OperatorError } from '../base/operator-error.ts'
 /** Codes of the system and of SQLite that only a disk has. */
 const diskCodes = /^(EIO|ENOSPC|EDQUOT|EROFS|EFBIG|SQLITE_(FULL|IOERR|READONLY|CANTOPEN)(_\w+)?)$/
 
+const fullCodes = /^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)$/
+
 /** The line for the operator about a disk that failed. Null if the cause is another one. */
 export function diskErrorFrom(cause: unknown): OperatorError | null {
+  const failed = diskFailure(cause)
+  return failed && new OperatorError(`the disk failed (${failed.code}): ${failed.message}`)
+}
+
+/** The code and the message of a disk that failed. Null if the cause is another one. */
+export function diskFailure(
+  cause: unknown,
+): { code: string; message: string; full: boolean } | null {
   if (!(cause instanceof Error && 'code' in cause)) return null
   const code = String(cause.code)
-  return diskCodes.test(code)
-    ? new OperatorError(`the disk failed (${code}): ${cause.message}`)
-    : null
+  return diskCodes.test(code) ? { code, message: cause.message, full: fullCodes.test(code) } : null
 }

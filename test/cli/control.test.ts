@@ -145,6 +145,21 @@ describe('cuponera status and health', () => {
     expect(container).toBeGreaterThan(limits.healthSeconds)
   })
 
+  test('health says why a service is not ready', async () => {
+    const refusal = { error: 'x', code: 'unavailable', reason: 'disk-full', retryAfter: 2 }
+    let answer: () => Response = () => Response.json(refusal, { status: 503 })
+    const full = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => answer() })
+    const run = () => runCommand(['health'], { env: { PORT: String(full.port) } })
+    const url = `http://127.0.0.1:${full.port}/readyz`
+    expect(await run()).toMatchObject({
+      code: 1,
+      stdout: `not ready: ${url} answers 503 (unavailable, disk-full)\n`,
+    })
+    answer = () => new Response('<html>', { status: 502 })
+    expect((await run()).stdout).toBe(`not ready: ${url} answers 502\n`)
+    await full.stop(true)
+  })
+
   test('work for a server on IPv6, too', async () => {
     const server = await startServer({ env: { HOST: '::' } })
     expect((await runCommand(['health'], server)).stdout).toBe('ready\n')
