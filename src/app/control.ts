@@ -11,6 +11,7 @@ import type { CheckReport } from '../db/check-report.ts'
 import type { RelayStatus } from '../gateway/service.ts'
 import { reasonOf } from '../wallet/identities/reasons.ts'
 import type { OpenTransfers } from '../wallet/transfers/transfer-store.ts'
+import { noteBackup } from './backup-age.ts'
 import { databasePath, requireFile } from './data.ts'
 import { isSilent } from './nodes.ts'
 import type { Runtime } from './runtime.ts'
@@ -88,7 +89,7 @@ export function startControl(runtime: Runtime, options: ControlOptions): Control
     }
     refuseTarget(source, file, force === true)
     const report = await maintenance.backup(file, force === true)
-    log.info('backup.written', { file, bytes: report.bytes })
+    log.info('backup.written', { file, bytes: report.bytes, noted: noteBackup(dataDir) })
     return report
   }
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts'
 import type { RelayStatus } from '../gateway/service.ts'
 import type { Metrics, Sample } from '../http/metrics.ts'
 import { npubOf } from '../nostr/keys.ts'
@@ -10,6 +11,9 @@ type Sources = {
   relays: () => Promise<RelayStatus[]>
   transfers: () => Promise<OpenTransfers[]>
   disk: { freeBytes(): number | null; low(): boolean }
+  /** Seconds since the last backup; null if the database is none of ours to back up. */
+  backupAge: (() => number) | null
+  now: Clock
 }
 
 /** The prefixes of a relay's refusal (NIP-01 and 42). */
@@ -47,7 +51,7 @@ export function showFeatures(metrics: Metrics, sources: Sources): void {
   showMachine(metrics, sources)
 }
 
-function showRelays(metrics: Metrics, { relays }: Sources): void {
+function showRelays(metrics: Metrics, { relays, now }: Sources): void {
   /** A sample for each relay that has a value. */
   const each = (pick: (relay: RelayStatus) => number | null) => async () =>
     (await relays()).flatMap((relay): Sample[] => {
@@ -69,11 +73,11 @@ function showRelays(metrics: Metrics, { relays }: Sources): void {
   )
   metrics.show(
     {
-      name: 'cuponera_relay_connected_since_seconds',
-      help: 'Unix time since when a relay is connected; absent while it is not',
+      name: 'cuponera_relay_connected_age_seconds',
+      help: 'Time for which a relay has been connected; absent while it is not',
       labels,
     },
-    each(({ connectedAt }) => connectedAt),
+    each(({ connectedAt }) => (connectedAt === null ? null : ageOf(connectedAt, now()))),
   )
   metrics.show(
     {
@@ -112,7 +116,7 @@ function showRelays(metrics: Metrics, { relays }: Sources): void {
   )
 }
 
-function showTransfers(metrics: Metrics, { transfers }: Sources): void {
+function showTransfers(metrics: Metrics, { transfers, now }: Sources): void {
   const each = (pick: (open: OpenTransfers) => number) => async () =>
     (await transfers()).map((one) => {
       return { labels: { service: npubOf(one.service) }, value: pick(one) }
@@ -127,15 +131,20 @@ function showTransfers(metrics: Metrics, { transfers }: Sources): void {
   )
   metrics.show(
     {
-      name: 'cuponera_transfers_oldest_seconds',
-      help: 'Unix time when the oldest of them came',
+      name: 'cuponera_transfers_oldest_age_seconds',
+      help: 'Time for which the oldest of them has waited',
       labels: ['service'],
     },
-    each(({ oldestAt }) => oldestAt),
+    each(({ oldestAt }) => ageOf(oldestAt, now())),
   )
 }
 
-function showMachine(metrics: Metrics, { disk }: Sources): void {
+/** Never below zero: the clock may have been set back. */
+function ageOf(at: number, now: number): number {
+  return Math.max(0, now - at)
+}
+
+function showMachine(metrics: Metrics, { disk, backupAge }: Sources): void {
   metrics.show(
     {
       name: 'cuponera_disk_free_bytes',
@@ -150,9 +159,22 @@ function showMachine(metrics: Metrics, { disk }: Sources): void {
     },
     () => [{ value: disk.low() ? 1 : 0 }],
   )
+  if (backupAge) {
+    metrics.show(
+      {
+        name: 'cuponera_backup_age_seconds',
+        help: 'Time since "cuponera backup" wrote one of this data directory; +Inf if it never did',
+      },
+      () => [{ value: backupAge() }],
+    )
+  }
   metrics.show({ name: 'process_resident_memory_bytes', help: 'Resident memory' }, () => [
     { value: process.memoryUsage.rss() },
   ])
+  metrics.show(
+    { name: 'process_start_time_seconds', help: 'Unix time when the process began' },
+    () => [{ value: performance.timeOrigin / 1000 }],
+  )
 }
 
 /** One of a few words: the message of a relay is no label. */

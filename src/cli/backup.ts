@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { noteBackup } from '../app/backup-age.ts'
 import type { Config } from '../app/config.ts'
 import { requireFile } from '../app/data.ts'
 import { type BackupReport, partialOf, refuseTarget, writeBackup } from '../db/backup.ts'
@@ -11,9 +12,11 @@ export async function backup(config: Config, file: string, force: boolean): Prom
   // A running server writes the file itself, so its path must be absolute.
   const target = resolve(file)
   const report = await withDatabase(config, {
-    alone(source) {
+    async alone(source) {
       refuseTarget(source, target, force)
-      return writeBackup({ source, target, partial: partialOf(target), force })
+      const written = await writeBackup({ source, target, partial: partialOf(target), force })
+      noteBackup(config.dataDir)
+      return written
     },
     running: (server) => server.ask<BackupReport>('POST', 'backup', { file: target, force }),
   })

@@ -162,7 +162,14 @@ describeFile('cuponera backup', () => {
     const folder = newDirectory()
     symlinkSync(dataDir, join(folder, 'link'))
     const own = ['cuponera.db', 'relay.db-wal', 'lock', 'control.sock', 'keys/manager.nsec']
-    own.push('images', 'incoming', 'arriving.cuponera', 'move.db', join(folder, 'link', 'move.db'))
+    own.push(
+      'images',
+      'incoming',
+      'arriving.cuponera',
+      'backed-up',
+      'move.db',
+      join(folder, 'link', 'move.db'),
+    )
     for (const name of own) expect(await backUpTo(name, dataDir)).toBe(isOwn(name, dataDir))
     expect(readFileSync(join(dataDir, 'cuponera.db'))).toEqual(whole)
     expect((await runCommand(['backup', '/nowhere/copy.db'], { dataDir })).stderr).toBe(
