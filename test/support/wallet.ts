@@ -13,5 +13,6 @@ export function startWallet(answer: (url: URL) => Response | Promise<Response>) 
       return answer(url)
     },
   })
-  return { url: `https://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) }
+  const stop = () => server.stop(true)
+  return { url: `https://127.0.0.1:${server.port}`, asked, stop, [Symbol.asyncDispose]: stop }
 }

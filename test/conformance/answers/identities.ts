@@ -1,3 +1,5 @@
+import { expect } from 'bun:test'
+import { join } from 'node:path'
 import { call, type Json, newKey, newSigner } from '../../support/client.ts'
 import { damage } from '../../support/database.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
@@ -9,7 +11,8 @@ import {
   newIdentityNonce,
   walletObject,
 } from '../../support/identities.ts'
-import type { TestServer } from '../../support/server.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { startWallet } from '../../support/wallet.ts'
 
 const manager = newSigner(managerSecret)
 const registering = 'POST /api/identity'
@@ -139,5 +142,24 @@ export function testIdentities(service: Documented): void {
     const dead = JSON.stringify(walletObject({ callback: 'https://127.0.0.1:9/' }))
     await damage(server.dataDir, `UPDATE accounts SET lud16 = '${dead}' WHERE name = 'irma'`)
     await refused(pay, 'wallet-unreachable', paying('irma', 'amount=1000'))
+  })
+
+  scenario('an invoice of a wallet elsewhere', async () => {
+    const route = 'GET /api/lud16/{name}/cb'
+    const { example } = service.operationOf('GET', '/api/lud16/{name}/cb').responses[200]
+      ?.content?.['application/json'] ?? { example: null }
+    await using wallet = startWallet(() => Response.json(example))
+    // A way out to the loopback, which the program never takes.
+    const command = [process.execPath, join(import.meta.dir, '../../support/loopback-child.ts')]
+    const at = await startServer({ command, env: { RATE_LIMIT: 'off', ...managerEnv } })
+    const { ask, register } = await withManager(service, at)
+    const lud16 = walletObject({ callback: `${wallet.url}/cb` })
+    await register({ name: 'ana', pubkey: newSigner().pubkey, lud16 })
+    const { parameters } = service.operationOf('GET', '/api/lud16/{name}/cb')
+    const query = parameters.flatMap(({ in: place, name, example: value }) =>
+      place === 'query' && value !== undefined ? [[name, String(value)]] : [],
+    )
+    const path = `/api/lud16/ana/cb?${new URLSearchParams(query)}`
+    expect(await ask(route, { path })).toEqual(example)
   })
 }

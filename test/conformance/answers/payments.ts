@@ -122,4 +122,23 @@ export function testPayments(service: Documented): void {
     await damage(at.dataDir, 'UPDATE card_payments SET expires_at = 1')
     await waiting
   })
+
+  scenario('a till and a wallet whose payment is under way when the service stops', async () => {
+    const silent = { ...payEnv, LEDGER_PUBKEY: newSigner().pubkey, RELAYS: 'ws://127.0.0.1:9' }
+    const at = await startServer({ env: silent })
+    const { ask } = await service.newCaller({ at })
+    const [tapped, scanned] = [await newFundedCard(at, {}), await newFundedCard(at, {})]
+    const k1s = [await tap(at, tapped), await tapStandard(at, scanned)]
+    const [k1, standard] = k1s
+    const waiting = Promise.all([
+      ask(paying, { body: payEvent({ k1, pubkey, tokens }) }),
+      ask(invoicing, { path: `/card/pay?k1=${standard}&pr=${createInvoice()}` }),
+    ])
+    for (const one of k1s) {
+      await until('reserved', async () => (await call(at.url, `/card/pay/${one}`)).status === 200)
+    }
+    const stopped = at.stop()
+    expect(await waiting).toEqual([{ status: 'PENDING' }, { status: 'PENDING' }])
+    expect(await stopped).toBe(0)
+  })
 }
