@@ -147,7 +147,7 @@ export function createRemoteSigners({ store, url, onWait }: Wiring) {
 }
 
 /** Ask a signer what it may not know; null for an error, and where it does not answer soon. */
-async function ask(bunker: BunkerSigner, method: string): Promise<string | null> {
+async function ask(bunker: BunkerSigner, method: string): Promise<unknown> {
   const { promise: silence, resolve } = Promise.withResolvers<null>()
   const timer = setTimeout(() => resolve(null), politeSeconds * 1000)
   const answer = bunker.sendRequest(method, []).catch(() => null)
@@ -170,9 +170,12 @@ async function moved(
   return BunkerSigner.fromBunker(client, { ...bunker.bp, relays }, { onauth })
 }
 
-/** The list of relays in an answer; null for anything else, null included, by which a signer keeps those there are. */
-function parseRelays(text: string | null): string[] | null {
-  const value = parseJson(text ?? 'null', clientLimits.bodyBytesMax)
+/**
+ * The list of relays in an answer, as JSON or as it stands; null for anything else, null included, by which a signer
+ * keeps those there are.
+ */
+function parseRelays(answer: unknown): string[] | null {
+  const value = typeof answer === 'string' ? parseJson(answer, clientLimits.bodyBytesMax) : answer
   const usable = (one: unknown) =>
     typeof one === 'string' && /^wss?:$/.test(URL.parse(one)?.protocol ?? '')
   const list = Array.isArray(value) && value.length > 0 && value.length <= relaysMax
