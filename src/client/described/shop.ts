@@ -206,7 +206,7 @@ export type ShopOperations = {
   }
   /** Send the next piece of its file */
   'PUT /api/arrival/pieces': {
-    input: { query: { at: Asked }; headers: { 'X-Move-Ticket': string } }
+    input: { query: { at: Asked }; body: Blob; headers: { 'X-Move-Ticket': string } }
     answer: Received
   }
   /** Check the file, and go on as the service in it */
