@@ -1,7 +1,8 @@
 /** A merchant's announcement: the event that tells other programs where to mint, claim and refresh. */
 import { kinds } from '../nostr/kinds.ts'
-import { request, requestAs } from './api.ts'
-import type { Announced, Manager } from './models.ts'
+import { anyone } from './anyone.ts'
+import type { Caller } from './caller.ts'
+import type { Announced } from './models.ts'
 import type { Session } from './session.ts'
 import type { EventTemplate } from './signer.ts'
 
@@ -37,24 +38,22 @@ export function announcementTemplate({
   }
 }
 
-const discovery = '/api/coupons/discovery'
-
 /** Sign an announcement and hand it to the service, which publishes it. Throws ApiError and SignerError. */
 export async function announce(
-  session: Session,
+  session: Caller & Pick<Session, 'needSigner'>,
   origin: string,
   createdAt: number,
 ): Promise<Announced> {
-  const { pubkey: manager } = await request<Manager>('/api/coupons/manager')
+  const { pubkey: manager } = await anyone.call('GET /api/coupons/manager')
   const signer = await session.needSigner()
   const template = announcementTemplate({ origin, manager, client: 'Cuponera', createdAt })
   const body = { event: await signer.sign(template) }
-  return requestAs(session, discovery, { method: 'PUT', body })
+  return session.call('PUT /api/coupons/discovery', { body })
 }
 
 /** Stop publishing the announcement. */
-export async function withdraw(session: Session): Promise<void> {
-  await requestAs(session, discovery, { method: 'DELETE' })
+export async function withdraw(caller: Caller): Promise<void> {
+  await caller.call('DELETE /api/coupons/discovery')
 }
 
 export type RelayState = {
@@ -65,5 +64,5 @@ export type RelayState = {
 
 /** The state of a published event at each relay. */
 export async function fetchDelivery(eventId: string): Promise<RelayState[]> {
-  return (await request<{ relays: RelayState[] }>(`/nostr/publish/${eventId}`)).relays
+  return (await anyone.call('GET /nostr/publish/{id}', { path: { id: eventId } })).relays
 }

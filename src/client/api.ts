@@ -1,14 +1,14 @@
 import { ApiError, type FailureCode } from './api-error.ts'
 import type { Session } from './session.ts'
 
-type RequestOptions = {
-  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Sent as JSON; a string or a blob as it stands. */
-  body?: unknown
+type SendOptions = {
+  method?: string
+  /** Sent as it stands; a text is JSON. */
+  body?: string | Blob | undefined
   headers?: Record<string, string>
   signal?: AbortSignal
-  /** Timeout of the answer, for a request whose service has to ask others. */
-  patienceMs?: number
+  /** Timeout of the answer; longer for a request whose service has to ask others. */
+  timeoutMs?: number
 }
 
 type Refused = {
@@ -23,43 +23,19 @@ type Refused = {
 /** Every answer of the service takes less time. A cashier does not wait longer. */
 const answerMs = 20_000
 
-/** Send one request to this service and parse its answer. Throws ApiError, or the reason of `signal`. */
-export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
-  return (await requestWhole<T>(path, options)).value
-}
-
-/** The same, with the headers of the answer. */
-export async function requestWhole<T>(
-  path: string,
-  options: RequestOptions = {},
-): Promise<{ value: T; headers: Headers }> {
-  const response = await send(path, options)
-  const value = await bodyOf(response)
-  if (response.ok) return { value: value as T, headers: response.headers }
+/** Send one request; the JSON of its answer, and its headers. Throws ApiError, or the reason of `signal`. */
+export async function exchange(
+  url: string,
+  options: SendOptions,
+): Promise<{ value: unknown; headers: Headers }> {
+  const response = await send(url, options)
+  const value = await bodyOf(response, options.signal)
+  if (response.ok) return { value, headers: response.headers }
   throw refusalOf(value, response.status)
 }
 
-/** Send one request with a session. A session that ended is opened again, once. */
-export async function requestAs<T>(
-  session: Session,
-  path: string,
-  options: RequestOptions = {},
-): Promise<T> {
-  const token = await session.token()
-  const withToken = (one: string) => ({
-    ...options,
-    headers: { ...options.headers, Authorization: `Bearer ${one}` },
-  })
-  try {
-    return await request<T>(path, withToken(token))
-  } catch (cause) {
-    if (!(cause instanceof ApiError) || cause.status !== 401) throw cause
-    return request<T>(path, withToken(await session.renew(token)))
-  }
-}
-
 /** Send one request whose answer is a file of any size. Throws ApiError, also for a file that breaks off. */
-export async function requestFile(path: string, options: RequestOptions): Promise<Blob> {
+export async function requestFile(path: string, options: SendOptions = {}): Promise<Blob> {
   const response = await send(path, options)
   if (!response.ok) throw refusalOf(await bodyOf(response), response.status)
   return attempt(() => response.blob())
@@ -131,17 +107,15 @@ function refusalOf(value: unknown, status: number): ApiError {
   return new ApiError(code ?? 'answer-invalid', status, { error: error ?? reason, reason, ...rest })
 }
 
-async function send(path: string, options: RequestOptions): Promise<Response> {
-  const { body, headers = {}, signal, patienceMs = answerMs } = options
-  const asIs = body === undefined || typeof body === 'string' || body instanceof Blob
-  const sent = asIs ? body : JSON.stringify(body)
+async function send(url: string, options: SendOptions): Promise<Response> {
+  const { method = 'GET', body, headers = {}, signal, timeoutMs = answerMs } = options
   const type = body instanceof Blob ? body.type : 'application/json'
-  const timeout = AbortSignal.timeout(patienceMs)
+  const timeout = AbortSignal.timeout(timeoutMs)
   try {
-    return await fetch(path, {
-      method: options.method ?? (sent === undefined ? 'GET' : 'POST'),
-      headers: { ...(sent !== undefined && { 'Content-Type': type }), ...headers },
-      body: sent ?? null,
+    return await fetch(url, {
+      method,
+      headers: { ...(body !== undefined && { 'Content-Type': type }), ...headers },
+      body: body ?? null,
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       cache: 'no-store',
       credentials: 'omit',
@@ -152,12 +126,14 @@ async function send(path: string, options: RequestOptions): Promise<Response> {
   }
 }
 
-async function bodyOf(response: Response): Promise<unknown> {
-  // An accepted event is answered without a body.
-  if (response.status === 202) return null
+async function bodyOf(response: Response, signal?: AbortSignal): Promise<unknown> {
   try {
-    return await response.json()
+    const text = await response.text()
+    // An accepted event is answered without a body.
+    if (text === '' && (response.status === 202 || response.status === 204)) return null
+    return JSON.parse(text)
   } catch (cause) {
+    if (signal?.aborted) throw cause
     // Whole text that is not JSON comes from another server; a text that broke off may have been a success.
     if (cause instanceof SyntaxError && response.status < 500) {
       throw new ApiError('answer-invalid', response.status)

@@ -1,5 +1,5 @@
 import { asObject } from '../base/json.ts'
-import { request } from './api.ts'
+import { anyone } from './anyone.ts'
 import { ApiError } from './api-error.ts'
 import type { Ask } from './persist.ts'
 
@@ -12,13 +12,17 @@ type Wiring = {
 
 /** Requests that never throw ApiError: a failure is an answer with the code of the failure. */
 export function createAsk({ describe, onReached }: Wiring): Ask {
-  return async (path, body, key, { authorization, ...patience } = {}) => {
+  return async (name, body, key, { path, authorization, timeoutMs } = {}) => {
     try {
-      const headers: Record<string, string> = {
-        ...(key !== undefined && { 'Idempotency-Key': key }),
-        ...(authorization !== undefined && { Authorization: authorization }),
+      const input = {
+        body,
+        ...(key !== undefined && { key }),
+        ...(path && { path }),
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        ...(authorization !== undefined && { headers: { Authorization: authorization } }),
       }
-      const answer = await request<unknown>(path, { method: 'POST', body, headers, ...patience })
+      // The body of each operation is typed where it is made.
+      const answer: unknown = await anyone.call(name, input as never)
       onReached(true)
       return { status: 200, body: asObject(answer) ?? {}, retryAfter: null }
     } catch (cause) {

@@ -1,12 +1,12 @@
 /** Calls of the HTTP API by operation: credentials, Idempotency-Keys, and repetition of what is safe to repeat. */
 import { systemClock } from '../base/clock.ts'
 import { asObject } from '../base/json.ts'
-import { requestWhole } from './api.ts'
+import { exchange } from './api.ts'
 import { ApiError } from './api-error.ts'
 import { facts } from './described/facts.ts'
 import type { Asked, OperationName, Operations } from './described/operations.ts'
 import { type Answer, createRuns, type Pause, persist } from './persist.ts'
-import { proofHeader, proofTemplate } from './proof.ts'
+import { signRequest } from './proof.ts'
 import { randomText } from './random.ts'
 import type { EventSigner } from './signer.ts'
 
@@ -59,9 +59,12 @@ type Wiring = {
   url: string
   credentials: Credentials | null
   storage: KeyStorage
-  pause: Pause
-  /** No attempt begins later than so many seconds after the first. */
-  patienceSeconds: number
+  /** Null: one attempt. */
+  patience: {
+    /** No attempt begins later than so many seconds after the first. */
+    seconds: number
+    pause: Pause
+  } | null
   timeoutMs?: number
 }
 
@@ -77,7 +80,7 @@ type AnyInput = CallOptions & {
 type Tried = Answer & ({ value: unknown } | { failure: ApiError })
 
 export function createCaller(wiring: Wiring): Caller {
-  const { storage, pause, patienceSeconds } = wiring
+  const { storage, patience } = wiring
   const runs = createRuns<string>()
 
   /** The key under a name of the caller. A new one is stored before the request leaves. */
@@ -93,17 +96,17 @@ export function createCaller(wiring: Wiring): Caller {
   const call = async (name: OperationName, input: AnyInput = {}): Promise<unknown> => {
     const { once, key = once === undefined ? undefined : await keyOf(once), signal } = input
     const send = () => sendOnce(wiring, name, input, key)
-    if (patienceSeconds === 0 || (key === undefined && !reads(name))) return send()
+    if (!patience || (key === undefined && !reads(name))) return send()
     const began = systemClock()
     const aborted = new Promise<void>((resolve) =>
       signal?.addEventListener('abort', () => resolve(), { once: true }),
     )
     const tried = await persist(() => attempt(send), {
-      pause: (seconds) => Promise.race([pause(seconds), aborted]),
+      pause: (seconds) => Promise.race([patience.pause(seconds), aborted]),
       onLost: () => undefined,
       goOn: () => {
         signal?.throwIfAborted()
-        return systemClock() - began < patienceSeconds
+        return systemClock() - began < patience.seconds
       },
       settled: (one) => 'value' in one || !one.failure.mayHaveSucceeded,
     })
@@ -153,8 +156,8 @@ async function sendOnce(
   const [access, ...keys] = facts[name]
 
   const send = async (authorization: string | null) => {
-    const { value } = await requestWhole<unknown>(address, {
-      method: method as 'GET',
+    const { value } = await exchange(address, {
+      method,
       body: sent,
       headers: {
         ...(key !== undefined && { 'Idempotency-Key': key }),
@@ -162,7 +165,7 @@ async function sendOnce(
         ...headers,
       },
       ...(signal && { signal }),
-      ...(timeoutMs !== undefined && { patienceMs: timeoutMs }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
     })
     const answer = asObject(value) ?? {}
     const ours = keys.length === 0 || keys.some((one) => answer[one] !== undefined)
@@ -175,8 +178,7 @@ async function sendOnce(
   if (access === 'signature') {
     const signer = await credentials.needSigner()
     const text = typeof sent === 'string' ? sent : null
-    const proof = await signer.sign(proofTemplate({ url: address, method, body: text }))
-    return send(proofHeader(proof))
+    return send(await signRequest(signer, { url: address, method, body: text }))
   }
   const token = await credentials.token()
   try {

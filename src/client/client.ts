@@ -29,8 +29,9 @@ export function createClient({ signer, storage = new Map(), ...options }: Client
   // A path belongs to the operation, and a bad address is better refused here than in each call.
   const { origin } = new URL(options.url)
   const credentials = signer ? openCredentials(origin, signer) : null
-  const patience = { pause, patienceSeconds, ...(timeoutMs !== undefined && { timeoutMs }) }
-  return createCaller({ url: origin, credentials, storage, ...patience })
+  const patience = patienceSeconds > 0 ? { seconds: patienceSeconds, pause } : null
+  const wiring = { url: origin, credentials, storage, patience }
+  return createCaller({ ...wiring, ...(timeoutMs !== undefined && { timeoutMs }) })
 }
 
 const nowhere: TextStore = { read: () => null, write: () => false, remove: () => undefined }

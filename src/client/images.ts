@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { isPictureHash, picturePath } from '../pictures/address.ts'
-import { request } from './api.ts'
+import { requestFile } from './api.ts'
 import { ApiError } from './api-error.ts'
 
 /** Path of what a coupon shows: its uploaded picture, or the image at its address. */
@@ -24,7 +24,7 @@ export async function isUnavailable(image: string | null): Promise<boolean> {
   const path = imagePath(image)
   if (path === null) return false
   try {
-    await request(path)
+    await requestFile(path)
     return false
   } catch (cause) {
     return cause instanceof ApiError && cause.code === 'image-unavailable'

@@ -1,7 +1,7 @@
-/** The requests of a merchant who manages coupons, each with the merchant's session. */
+/** The calls of a merchant who manages coupons, each with the merchant's session. */
 import { clientLimits } from '../base/limits-client.ts'
 import type { Rules } from '../coupons/rules.ts'
-import { requestAs } from './api.ts'
+import type { Caller } from './caller.ts'
 import type {
   Batches,
   Definition,
@@ -15,11 +15,6 @@ import type {
   TillStatistics,
 } from './models.ts'
 import { once } from './once.ts'
-import type { Session } from './session.ts'
-import type { TextStore } from './texts.ts'
-
-const coupons = '/api/coupons'
-const merchants = '/api/merchants'
 
 /** The fields of a definition that a merchant writes. */
 export type Authored = {
@@ -35,127 +30,113 @@ export type Authored = {
   rules?: Rules | null
 }
 
-export function fetchOverview(session: Session): Promise<Overview> {
-  return requestAs(session, coupons)
+export function fetchOverview(caller: Caller): Promise<Overview> {
+  return caller.call('GET /api/coupons')
 }
 
 /** Create a coupon. After a lost answer, the next call with the same fields fetches it. */
-export async function createCoupon(
-  session: Session,
-  authored: Authored,
-  store: TextStore,
-): Promise<Definition> {
-  const body = JSON.stringify(authored)
-  const send = (key: string) => {
-    const headers = { 'Idempotency-Key': key }
-    return requestAs<{ coupon: Definition }>(session, coupons, { body, headers })
-  }
-  return (await once('create', body, send, store)).coupon
+export async function createCoupon(caller: Caller, authored: Authored): Promise<Definition> {
+  const create = (name: string) => caller.call('POST /api/coupons', { body: authored, once: name })
+  return (await once(caller, 'create', authored, create)).coupon
 }
 
 export async function changeCoupon(
-  session: Session,
+  caller: Caller,
   id: string,
   changes: Partial<Authored> & { archived?: boolean },
 ): Promise<Definition> {
-  const options = { method: 'PATCH', body: changes } as const
-  return (await requestAs<{ coupon: Definition }>(session, `${coupons}/${id}`, options)).coupon
+  const input = { path: { id }, body: changes }
+  return (await caller.call('PATCH /api/coupons/{id}', input)).coupon
 }
 
 /** True when the coupon was deleted; false when it was archived, since it has vouchers. */
-export async function deleteCoupon(session: Session, id: string): Promise<boolean> {
-  const options = { method: 'DELETE' } as const
-  return (await requestAs<{ deleted: boolean }>(session, `${coupons}/${id}`, options)).deleted
+export async function deleteCoupon(caller: Caller, id: string): Promise<boolean> {
+  return (await caller.call('DELETE /api/coupons/{id}', { path: { id } })).deleted
 }
 
 type Page = { cursor?: string | null; limit?: number }
 
 export function listIssuances(
-  session: Session,
+  caller: Caller,
   id: string,
   { cursor, limit = 25 }: Page = {},
 ): Promise<Issuances> {
-  return requestAs(session, `${coupons}/${id}/mints${query({ limit, cursor })}`)
+  return caller.call('GET /api/coupons/{id}/mints', { path: { id }, query: { limit, cursor } })
 }
 
 /** The vouchers from the first mint of a chain to its last refresh, oldest first. */
-export async function followChain(
-  session: Session,
-  id: string,
-  handle: string,
-): Promise<Issuance[]> {
-  const path = `${coupons}/${id}/mints${query({ chain: handle, limit: clientLimits.pageMax })}`
-  return (await requestAs<Issuances>(session, path)).mints
+export async function followChain(caller: Caller, id: string, handle: string): Promise<Issuance[]> {
+  const query = { chain: handle, limit: clientLimits.pageMax }
+  return (await caller.call('GET /api/coupons/{id}/mints', { path: { id }, query })).mints
 }
 
 /** Void one voucher; with `chain`, the last one of its chain. */
 export async function voidVoucher(
-  session: Session,
+  caller: Caller,
   id: string,
   handle: string,
   chain: boolean,
 ): Promise<Issuance> {
-  const path = `${coupons}/${id}/mints/${handle}${chain ? '?chain=1' : ''}`
-  return (await requestAs<{ mint: Issuance }>(session, path, { method: 'DELETE' })).mint
+  const input = { path: { id, handle }, query: { chain: chain ? 1 : null } }
+  return (await caller.call('DELETE /api/coupons/{id}/mints/{handle}', input)).mint
 }
 
 /** Void every open voucher of a coupon; returns their number. */
-export async function voidAll(session: Session, id: string): Promise<number> {
-  const path = `${coupons}/${id}/mints`
-  return (await requestAs<{ voided: number }>(session, path, { method: 'DELETE' })).voided
+export async function voidAll(caller: Caller, id: string): Promise<number> {
+  return (await caller.call('DELETE /api/coupons/{id}/mints', { path: { id } })).voided
 }
 
 export function listBatches(
-  session: Session,
+  caller: Caller,
   id: string,
   { cursor, limit = clientLimits.batchesPerPageMax }: Page = {},
 ): Promise<Batches> {
-  return requestAs(session, `${coupons}/${id}/batches${query({ limit, cursor })}`)
+  return caller.call('GET /api/coupons/{id}/batches', { path: { id }, query: { limit, cursor } })
 }
 
 /** Void every open voucher of a batch; returns their number. */
-export async function voidBatch(session: Session, id: string, batch: string): Promise<number> {
-  const path = `${coupons}/${id}/batches/${batch}`
-  return (await requestAs<{ voided: number }>(session, path, { method: 'DELETE' })).voided
+export async function voidBatch(caller: Caller, id: string, batch: string): Promise<number> {
+  const input = { path: { id, batch } }
+  return (await caller.call('DELETE /api/coupons/{id}/batches/{batch}', input)).voided
 }
 
 export function listRedemptions(
-  session: Session,
+  caller: Caller,
   { cursor, limit = 100 }: Page = {},
 ): Promise<Redemptions> {
-  return requestAs(session, `${coupons}/redemptions${query({ limit, cursor })}`)
+  return caller.call('GET /api/coupons/redemptions', { query: { limit, cursor } })
 }
 
 /** With `mint` false the key only redeems. */
 export async function addMinter(
-  session: Session,
+  caller: Caller,
   pubkey: string,
   label: string,
   mint: boolean,
 ): Promise<Minter> {
-  const options = { body: { ...named(pubkey, label), mint } }
-  return (await requestAs<{ minter: Minter }>(session, `${coupons}/minters`, options)).minter
+  const body = { ...named(pubkey, label), mint }
+  return (await caller.call('POST /api/coupons/minters', { body })).minter
 }
 
 /** Let a listed key mint, or only redeem. */
-export async function permitMinter(session: Session, pubkey: string, mint: boolean): Promise<void> {
-  await requestAs(session, `${coupons}/minters`, { body: { pubkey, mint } })
+export async function permitMinter(caller: Caller, pubkey: string, mint: boolean): Promise<void> {
+  await caller.call('POST /api/coupons/minters', { body: { pubkey, mint } })
 }
 
-export async function removeMinter(session: Session, pubkey: string): Promise<void> {
-  await requestAs(session, `${coupons}/minters/${pubkey}`, { method: 'DELETE' })
+export async function removeMinter(caller: Caller, pubkey: string): Promise<void> {
+  await caller.call('DELETE /api/coupons/minters/{key}', { path: { key: pubkey } })
 }
 
-export async function listMerchants(session: Session): Promise<Merchant[]> {
-  return (await requestAs<{ merchants: Merchant[] }>(session, merchants)).merchants
+export async function listMerchants(caller: Caller): Promise<Merchant[]> {
+  return (await caller.call('GET /api/merchants')).merchants
 }
 
-export async function addMerchant(session: Session, pubkey: string, label: string): Promise<void> {
-  await requestAs(session, merchants, { body: named(pubkey, label) })
+export async function addMerchant(caller: Caller, pubkey: string, label: string): Promise<void> {
+  await caller.call('POST /api/merchants', { body: named(pubkey, label) })
 }
 
-export async function removeMerchant(session: Session, npub: string): Promise<void> {
-  await requestAs(session, `${merchants}/${npub}`, { method: 'DELETE' })
+export async function removeMerchant(caller: Caller, npub: string): Promise<void> {
+  await caller.call('DELETE /api/merchants/{key}', { path: { key: npub } })
 }
 
 export type DayCount = Statistics['coupons'][number]['days'][number]
@@ -164,16 +145,16 @@ export type DayCount = Statistics['coupons'][number]['days'][number]
 type Period = { from: string; to: string; offset: number }
 
 /** Fetch the figures of every coupon, and its counts by day: all pages of the answer as one. */
-export function fetchStatistics(session: Session, period: Period): Promise<Statistics> {
+export function fetchStatistics(caller: Caller, period: Period): Promise<Statistics> {
   const read = (cursor: string | null) =>
-    requestAs<Statistics>(session, `${coupons}/stats${query({ ...period, cursor })}`)
+    caller.call('GET /api/coupons/stats', { query: { ...period, cursor } })
   return joinPages(read, (all, page) => all.coupons.push(...page.coupons))
 }
 
 /** Fetch the redemptions by till and day: all pages of the answer as one. */
-export function fetchTillStatistics(session: Session, period: Period): Promise<TillStatistics> {
+export function fetchTillStatistics(caller: Caller, period: Period): Promise<TillStatistics> {
   const read = (cursor: string | null) =>
-    requestAs<TillStatistics>(session, `${coupons}/stats/tills${query({ ...period, cursor })}`)
+    caller.call('GET /api/coupons/stats/tills', { query: { ...period, cursor } })
   return joinPages(read, (all, page) => all.tills.push(...page.tills))
 }
 
@@ -193,11 +174,4 @@ async function joinPages<Page extends { next: string | null }>(
 function named(pubkey: string, label: string) {
   const trimmed = label.trim()
   return { pubkey, ...(trimmed !== '' && { label: trimmed }) }
-}
-
-function query(asked: Record<string, string | number | null | undefined>): string {
-  const entries = Object.entries(asked).flatMap(([name, value]) =>
-    value === null || value === undefined ? [] : [[name, String(value)]],
-  )
-  return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`
 }

@@ -1,13 +1,12 @@
-/** Issuing vouchers: the requests of a merchant or a till, each with its session. */
+/** Issuing vouchers: the calls of a merchant or a till, each with its session. */
 import { clientLimits } from '../base/limits-client.ts'
 import type { Benefit } from '../coupons/benefit.ts'
 import type { Rules } from '../coupons/rules.ts'
-import { requestAs } from './api.ts'
 import { ApiError } from './api-error.ts'
+import type { Caller } from './caller.ts'
+import type { Mint, MintAnswer } from './described/coupons.ts'
 import type { Authorization, VoucherResult } from './models.ts'
-import { once } from './once.ts'
-import type { Session } from './session.ts'
-import type { TextStore } from './texts.ts'
+import { isOpen, nameOf, once } from './once.ts'
 
 /** A coupon that the key of the session may issue. */
 export type Mintable = {
@@ -21,23 +20,17 @@ export type Mintable = {
   rules?: Rules
 }
 
-export async function listMintable(session: Session): Promise<Mintable[]> {
-  const path = '/api/coupons/mintable'
-  return (await requestAs<{ coupons: Mintable[] }>(session, path)).coupons
+export async function listMintable(caller: Caller): Promise<Mintable[]> {
+  return (await caller.call('GET /api/coupons/mintable')).coupons
 }
 
 /** Issue one voucher. After a lost answer, the next call for the same coupon fetches it and issues no other. */
-export function mintOne(
-  session: Session,
-  couponId: string,
-  store: TextStore,
-): Promise<VoucherResult> {
-  const body = JSON.stringify({ couponId })
-  const send = (key: string) => {
-    const headers = { 'Idempotency-Key': key }
-    return requestAs<VoucherResult>(session, '/api/coupons/mint', { body, headers })
-  }
-  return once(`mint:${couponId}`, body, send, store)
+export async function mintOne(caller: Caller, couponId: string): Promise<VoucherResult> {
+  const body = { couponId }
+  const mint = (name: string) => caller.call('POST /api/coupons/mint', { body, once: name })
+  const answer = await once(caller, 'mint', body, mint)
+  if ('voucher' in answer) return answer
+  throw new ApiError('answer-invalid')
 }
 
 /** Vouchers to be issued together: their number, or a recipient for each. */
@@ -53,43 +46,38 @@ export type BatchIssued = { vouchers: VoucherResult[]; failure: unknown }
  * Issue the vouchers of a batch, in as many requests as the labels take. After a lost answer, the next call with the
  * same arguments fetches what was issued and issues the rest. Throws what the first request throws.
  */
-export function mintBatch(
-  session: Session,
-  batched: Batched,
-  store: TextStore,
-): Promise<BatchIssued> {
-  const send = (key: string) => sendParts(session, batched, key)
-  // Not the place of `mintOne`: a single voucher meanwhile would take the key of parts whose codes nobody has yet.
-  return once(`mint-batch:${batched.couponId}`, JSON.stringify(batched), send, store)
-}
-
-/** Each part has a key of its own, made from that of the whole, which is stored until all parts are answered. */
-async function sendParts(
-  session: Session,
+export async function mintBatch(
+  caller: Caller,
   { couponId, name, count, labels }: Batched,
-  key: string,
 ): Promise<BatchIssued> {
-  type Minted = { vouchers: VoucherResult[]; batch: { id: string } }
   const vouchers: VoucherResult[] = []
+  const keys: string[] = []
   let batch: { name: string } | { id: string } = { name }
+  let failure: unknown = null
   const parts = labels ? partsOf(labels) : [null]
-  for (const [at, part] of parts.entries()) {
-    const body = { couponId, batch, ...(part ? { count: part.length, labels: part } : { count }) }
+  for (const part of parts) {
+    const body: Mint = {
+      ...{ couponId, batch },
+      ...(part ? { count: part.length, labels: part } : count !== undefined && { count }),
+    }
+    const key = nameOf('mint', body)
+    keys.push(key)
     try {
-      const minted: Minted = await requestAs(session, '/api/coupons/mint', {
-        body,
-        headers: { 'Idempotency-Key': `${key}-${at}` },
-      })
+      const minted: MintAnswer = await caller.call('POST /api/coupons/mint', { body, once: key })
+      if (!('vouchers' in minted)) throw new ApiError('answer-invalid')
       vouchers.push(...minted.vouchers)
-      batch = { id: minted.batch.id }
+      if (minted.batch) batch = { id: minted.batch.id }
     } catch (cause) {
-      const open = cause instanceof ApiError && cause.mayHaveSucceeded
-      // The codes of earlier parts must show now: nobody can ask for them after a refusal.
-      if (open || vouchers.length === 0) throw cause
-      return { vouchers, failure: cause }
+      // The next call repeats every part, and each must find its own vouchers.
+      if (isOpen(cause)) throw cause
+      failure = cause
+      break
     }
   }
-  return { vouchers, failure: null }
+  for (const key of keys) await caller.forget(key)
+  // The codes of earlier parts must show now: nobody can ask for them after a refusal.
+  if (failure !== null && vouchers.length === 0) throw failure
+  return { vouchers, failure }
 }
 
 /** Bytes of a request beside its labels. */
@@ -112,7 +100,6 @@ function partsOf(labels: readonly string[]): string[][] {
 }
 
 /** Fetch the merchants that list the session's key as a till. */
-export async function listAuthorizations(session: Session): Promise<Authorization[]> {
-  const path = '/api/coupons/authorizations'
-  return (await requestAs<{ authorizations: Authorization[] }>(session, path)).authorizations
+export async function listAuthorizations(caller: Caller): Promise<Authorization[]> {
+  return (await caller.call('GET /api/coupons/authorizations')).authorizations
 }

@@ -1,15 +1,12 @@
 /** Moving a service to another computer: the requests of the pages at both ends. */
-import { asObject } from '../base/json.ts'
 import { clientLimits } from '../base/limits-client.ts'
-import { request, requestFile } from './api.ts'
+import { anyone } from './anyone.ts'
+import { requestFile } from './api.ts'
 import { ApiError } from './api-error.ts'
 import type { Pause } from './persist.ts'
 import { readPlace } from './place.ts'
 import { proofHeader, proofTemplate } from './proof.ts'
 import type { PageSigner } from './signer.ts'
-
-const move = '/api/move'
-const arrival = '/api/arrival'
 
 /** Copying a large database, and checking it, take as long as its disk needs. */
 const fileMs = 60 * 60_000
@@ -24,22 +21,22 @@ type Mover = { signer: PageSigner; origin: string }
 
 /** Close the service here. A repeated call changes nothing. Throws ApiError and SignerError. */
 export async function beginMove(mover: Mover): Promise<void> {
-  const headers = await signed(mover, 'POST', move)
-  await request(move, { method: 'POST', headers })
+  const headers = await signed(mover, 'POST', '/api/move')
+  await anyone.call('POST /api/move', { headers })
 }
 
 /** Open the service again. Throws ApiError and SignerError. */
 export async function takeMoveBack(mover: Mover): Promise<void> {
-  const headers = await signed(mover, 'DELETE', move)
-  await request(move, { method: 'DELETE', headers })
+  const headers = await signed(mover, 'DELETE', '/api/move')
+  await anyone.call('DELETE /api/move', { headers })
 }
 
 /** Fetch the file of the move, encrypted under `passphrase`. Throws ApiError and SignerError. */
 export async function fetchMoveFile(mover: Mover, passphrase: string): Promise<Blob> {
-  const path = `${move}/file`
+  const path = '/api/move/file'
   const body = JSON.stringify({ passphrase })
   const headers = await signed(mover, 'POST', path, body)
-  return requestFile(path, { body, headers, patienceMs: fileMs })
+  return requestFile(path, { method: 'POST', body, headers, timeoutMs: fileMs })
 }
 
 /** Wait until the service has started again. Throws ApiError where it does not. */
@@ -50,9 +47,7 @@ export async function waitForPlace(place: 'here' | 'moved', pause: Pause): Promi
 /** Begin to bring a service in; the ticket for its pieces. `code` is the setup code. Throws ApiError. */
 export async function openArrival(code: string | null): Promise<string> {
   const body = code === null ? {} : { code }
-  const answer = asObject(await request<unknown>(arrival, { body }))
-  if (typeof answer?.ticket !== 'string') throw new ApiError('answer-invalid')
-  return answer.ticket
+  return (await anyone.call('POST /api/arrival', { body })).ticket
 }
 
 type Sending = {
@@ -75,8 +70,8 @@ async function sendPiece(body: Blob, at: number, { ticket, pause }: Sending): Pr
   for (let tries = 0; ; tries++) {
     try {
       const headers = { 'X-Move-Ticket': ticket }
-      const path = `${arrival}/pieces?at=${at}`
-      await request(path, { method: 'PUT', body, headers, patienceMs: pieceMs })
+      const input = { query: { at }, body, headers, timeoutMs: pieceMs }
+      await anyone.call('PUT /api/arrival/pieces', input)
       return
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause
@@ -104,9 +99,9 @@ export async function finishArrival({ ticket, passphrase, pause }: Finishing): P
   const before = await fetchManager()
   if (before === null) throw new ApiError('unreachable')
   const headers = { 'X-Move-Ticket': ticket }
-  const path = `${arrival}/finish`
   try {
-    await request(path, { body: { passphrase }, headers, patienceMs: fileMs })
+    const input = { body: { passphrase }, headers, timeoutMs: fileMs }
+    await anyone.call('POST /api/arrival/finish', input)
   } catch (cause) {
     if (!(cause instanceof ApiError) || cause.code !== 'unreachable') throw cause
   }
@@ -115,8 +110,7 @@ export async function finishArrival({ ticket, passphrase, pause }: Finishing): P
 
 async function fetchManager(): Promise<string | null> {
   try {
-    const answer = asObject(await request<unknown>('/api/coupons/manager'))
-    return typeof answer?.pubkey === 'string' ? answer.pubkey : null
+    return (await anyone.call('GET /api/coupons/manager')).pubkey
   } catch (cause) {
     if (cause instanceof ApiError) return null
     throw cause

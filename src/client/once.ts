@@ -1,36 +1,34 @@
 import { ApiError } from './api-error.ts'
-import { parseRecord } from './json.ts'
-import { randomText } from './random.ts'
-import type { TextStore } from './texts.ts'
-
-type Pending = { key: string; body: string }
+import type { Caller } from './caller.ts'
 
 /**
- * Send a request once, although answers get lost: its Idempotency-Key is stored before the request leaves
- * and stays until the answer is certain. Requests with the same name and body share a key. Use the store of
- * a tab where two tabs may each want one, such as one more voucher.
+ * Send a request once, although answers get lost: its key is stored before the request leaves, and stays until the
+ * answer is certain. Equal requests share a key. `work` gets the name of the key.
  */
 export async function once<T>(
-  name: string,
-  body: string,
-  send: (key: string) => Promise<T>,
-  store: TextStore,
+  caller: Caller,
+  operation: string,
+  body: object,
+  work: (name: string) => Promise<T>,
 ): Promise<T> {
-  const place = `once:${name}`
-  const known = parsePending(store.read(place))
-  const pending = known?.body === body ? known : { key: randomText(), body }
-  store.write(place, JSON.stringify(pending))
+  const name = nameOf(operation, body)
   try {
-    const answer = await send(pending.key)
-    store.remove(place)
+    const answer = await work(name)
+    await caller.forget(name)
     return answer
   } catch (cause) {
     // The service may have executed it: the next attempt must carry the same key.
-    if (!(cause instanceof ApiError) || !cause.mayHaveSucceeded) store.remove(place)
+    if (!isOpen(cause)) await caller.forget(name)
     throw cause
   }
 }
 
-function parsePending(text: string | null): Pending | null {
-  return parseRecord(text, 'key', 'body') as Pending | null
+/** The name of a request. Another body is another request. */
+export function nameOf(operation: string, body: object): string {
+  return `${operation}:${JSON.stringify(body)}`
+}
+
+/** True for a failure after which the service may have executed the request. */
+export function isOpen(cause: unknown): boolean {
+  return cause instanceof ApiError && cause.mayHaveSucceeded
 }

@@ -1,14 +1,17 @@
 /** Retries of one request until its answer is known: same body, same key, exponential backoff. */
+import type { OperationName } from './described/operations.ts'
 
 /** An answer of the service; `status` 0 when none came. */
 export type Answer = { status: number; body: Record<string, unknown>; retryAfter: number | null }
 
-/** Sends a request. A failure of the network is an answer with status 0; it is not thrown. */
+type HowAsked = { path?: Record<string, string>; timeoutMs?: number; authorization?: string }
+
+/** Calls an operation. A failure of the network is an answer with status 0; it is not thrown. */
 export type Ask = (
-  path: string,
+  name: OperationName,
   body: unknown,
   key?: string,
-  how?: { patienceMs?: number; authorization?: string },
+  how?: HowAsked,
 ) => Promise<Answer>
 
 /** Resolves after so many seconds, or sooner when a person cuts the pause short. */

@@ -1,10 +1,7 @@
 /** Upload of pictures. */
-import { requestAs } from './api.ts'
-import type { Session } from './session.ts'
+import type { Caller } from './caller.ts'
 
 /** Upload a picture; its hash. The same picture again gives the same. Throws ApiError and SignerError. */
-export async function uploadPicture(session: Session, picture: Blob): Promise<string> {
-  const options = { method: 'POST', body: picture } as const
-  const answer = await requestAs<{ picture: { hash: string } }>(session, '/api/pictures', options)
-  return answer.picture.hash
+export async function uploadPicture(caller: Caller, picture: Blob): Promise<string> {
+  return (await caller.call('POST /api/pictures', { body: picture })).picture.hash
 }

@@ -1,5 +1,5 @@
 /** A poster as a visitor sees it. */
-import { request } from './api.ts'
+import { anyone } from './anyone.ts'
 import type { ShownPoster } from './models.ts'
 
 /** The address where a visitor takes a coupon of a poster. */
@@ -9,5 +9,5 @@ export function takePath(id: string): string {
 
 /** Throws ApiError. */
 export function fetchPoster(id: string): Promise<ShownPoster> {
-  return request(`/api/posters/${encodeURIComponent(id)}`)
+  return anyone.call('GET /api/posters/{id}', { path: { id } })
 }

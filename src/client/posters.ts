@@ -1,11 +1,7 @@
-/** The requests of a merchant about posters, each with the merchant's session. */
-import { requestAs } from './api.ts'
+/** The calls of a merchant about posters, each with the merchant's session. */
+import type { Caller } from './caller.ts'
 import type { Poster } from './models.ts'
 import { once } from './once.ts'
-import type { Session } from './session.ts'
-import type { TextStore } from './texts.ts'
-
-const posters = '/api/posters'
 
 /** The limits of a poster that a merchant chooses. */
 export type PosterLimits = Pick<
@@ -13,33 +9,27 @@ export type PosterLimits = Pick<
   'label' | 'perPerson' | 'perDay' | 'total' | 'startsAt' | 'endsAt'
 >
 
-export async function listPosters(session: Session): Promise<Poster[]> {
-  return (await requestAs<{ posters: Poster[] }>(session, posters)).posters
+export async function listPosters(caller: Caller): Promise<Poster[]> {
+  return (await caller.call('GET /api/posters')).posters
 }
 
 /** Create a poster. After a lost answer, the next call with the same fields fetches it. */
 export async function createPoster(
-  session: Session,
+  caller: Caller,
   fields: PosterLimits & { couponId: string; timeZone: string },
-  store: TextStore,
 ): Promise<Poster> {
-  const body = JSON.stringify(fields)
-  const send = (key: string) => {
-    const headers = { 'Idempotency-Key': key }
-    return requestAs<{ poster: Poster }>(session, posters, { body, headers })
-  }
-  return (await once('poster', body, send, store)).poster
+  const create = (name: string) => caller.call('POST /api/posters', { body: fields, once: name })
+  return (await once(caller, 'poster', fields, create)).poster
 }
 
 export async function changePoster(
-  session: Session,
+  caller: Caller,
   id: string,
   changes: Partial<PosterLimits> & { paused?: boolean },
 ): Promise<Poster> {
-  const options = { method: 'PATCH', body: changes } as const
-  return (await requestAs<{ poster: Poster }>(session, `${posters}/${id}`, options)).poster
+  return (await caller.call('PATCH /api/posters/{id}', { path: { id }, body: changes })).poster
 }
 
-export async function deletePoster(session: Session, id: string): Promise<void> {
-  await requestAs(session, `${posters}/${id}`, { method: 'DELETE' })
+export async function deletePoster(caller: Caller, id: string): Promise<void> {
+  await caller.call('DELETE /api/posters/{id}', { path: { id } })
 }

@@ -3,7 +3,8 @@ import { isPlainName } from '../base/words.ts'
 import { contentObject, type NostrEvent, parseEvent } from '../nostr/event.ts'
 import { parsePubkey } from '../nostr/keys.ts'
 import { kinds } from '../nostr/kinds.ts'
-import { request, requestWhole } from './api.ts'
+import { anyone } from './anyone.ts'
+import { exchange } from './api.ts'
 import type { EventTemplate, PageSigner } from './signer.ts'
 
 const nameCharsMax = 60
@@ -11,10 +12,9 @@ const nameCharsMax = 60
 /** The newest events of a key that carry its name. `whole`: every relay answered. Throws ApiError. */
 async function fetchNaming(pubkey: string): Promise<{ events: NostrEvent[]; whole: boolean }> {
   const filter = { kinds: [kinds.profile, kinds.announcement], authors: [pubkey], limit: 10 }
-  const { value, headers } = await requestWhole<unknown>('/nostr/fetch', {
-    method: 'POST',
-    body: filter,
-  })
+  // The answer says in a header whether it is whole.
+  const body = JSON.stringify(filter)
+  const { value, headers } = await exchange('/nostr/fetch', { method: 'POST', body })
   const parsed = Array.isArray(value) ? value.map(parseEvent) : []
   const theirs = parsed.filter((event) => event?.pubkey === pubkey) as NostrEvent[]
   // The service names the relays only where one of them was silent.
@@ -88,5 +88,5 @@ export async function publishName(
   if (!fresh && (before === null || !whole)) return
   if (before && nameOf(before) === name) return
   const body = await signer.sign(profileTemplate(before, name, now))
-  await request('/nostr/publish', { body })
+  await anyone.call('POST /nostr/publish', { body })
 }

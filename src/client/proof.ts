@@ -3,7 +3,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { systemClock } from '../base/clock.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { randomText } from './random.ts'
-import type { EventTemplate, PageSigner } from './signer.ts'
+import type { EventSigner, EventTemplate } from './signer.ts'
 
 /** The request that a proof is for; `body` is null where it has none. */
 type ProvenRequest = { url: string; method: string; body: string | null }
@@ -24,7 +24,7 @@ export function proofHeader(proof: unknown): string {
   return `Nostr ${btoa(JSON.stringify(proof))}`
 }
 
-/** Sign one POST of a JSON text; returns the Authorization header. Throws SignerError. */
-export async function signPost(signer: PageSigner, url: string, body: string): Promise<string> {
-  return proofHeader(await signer.sign(proofTemplate({ url, method: 'POST', body })))
+/** Sign one request; returns the Authorization header. Throws SignerError. */
+export async function signRequest(signer: EventSigner, request: ProvenRequest): Promise<string> {
+  return proofHeader(await signer.sign(proofTemplate(request)))
 }

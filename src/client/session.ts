@@ -1,8 +1,8 @@
 import { systemClock } from '../base/clock.ts'
-import { request } from './api.ts'
 import { ApiError } from './api-error.ts'
+import { createCaller } from './caller.ts'
 import { parseRecord } from './json.ts'
-import { signPost } from './proof.ts'
+import { signRequest } from './proof.ts'
 import { type PageSigner, SignerError, type SignerKind } from './signer.ts'
 import type { TextStore } from './texts.ts'
 
@@ -55,6 +55,12 @@ const quietSeconds = 3600
 
 export function createSession(wiring: Wiring): Session {
   const { name, store, origin, restore, onIdentity, onAsk } = wiring
+  const caller = createCaller({
+    url: origin,
+    credentials: null,
+    storage: new Map(),
+    patience: null,
+  })
   let kept = parseKept(store.read(name))
   let signer: PageSigner | null = wiring.signer ?? null
   const first = kept ?? signer
@@ -69,10 +75,8 @@ export function createSession(wiring: Wiring): Session {
 
   const open = async (chosen: PageSigner) => {
     const url = `${origin}/api/auth/session`
-    const body = '{}'
-    const headers = { Authorization: await signPost(chosen, url, body) }
-    type Opened = { token: string; pubkey: string; expiresAt: number }
-    const opened = await request<Opened>(url, { body, headers })
+    const Authorization = await signRequest(chosen, { url, method: 'POST', body: null })
+    const opened = await caller.call('POST /api/auth/session', { headers: { Authorization } })
     signer = chosen
     kept = { ...opened, kind: chosen.kind }
     store.write(name, JSON.stringify(kept))

@@ -2,8 +2,8 @@
 import { asObject } from '../base/json.ts'
 import { isPictureHash } from '../pictures/address.ts'
 import { isShopColor, type ShopColor } from '../shops/color.ts'
-import { request, requestAs } from './api.ts'
-import type { Session } from './session.ts'
+import { anyone } from './anyone.ts'
+import type { Caller } from './caller.ts'
 
 /** A shop as people see it. Unset is null. */
 export type ShopLook = {
@@ -15,26 +15,25 @@ export type ShopLook = {
 
 /** Throws ApiError. */
 export async function fetchShop(npub: string): Promise<ShopLook> {
-  return parseLook(await request(`/api/shops/${npub}`))
+  return parseLook(await anyone.call('GET /api/shops/{key}', { path: { key: npub } }))
 }
 
 /** Change the shop of the session's key; its settings afterwards. Throws ApiError and SignerError. */
-export async function changeShop(session: Session, changes: Partial<ShopLook>): Promise<ShopLook> {
-  return parseLook(await requestAs(session, '/api/shop', { method: 'PATCH', body: changes }))
+export async function changeShop(caller: Caller, changes: Partial<ShopLook>): Promise<ShopLook> {
+  return parseLook(await caller.call('PATCH /api/shop', { body: changes }))
 }
 
 /** Whether only authorised tills redeem the coupons of the session's key. Throws ApiError and SignerError. */
-export async function fetchOnlyAuthorizedTills(session: Session): Promise<boolean> {
-  return demandIn(await requestAs(session, '/api/shop'))
+export async function fetchOnlyAuthorizedTills(caller: Caller): Promise<boolean> {
+  return demandIn(await caller.call('GET /api/shop'))
 }
 
 /** Throws ApiError and SignerError. */
 export async function changeOnlyAuthorizedTills(
-  session: Session,
+  caller: Caller,
   onlyAuthorizedTills: boolean,
 ): Promise<boolean> {
-  const options = { method: 'PATCH', body: { onlyAuthorizedTills } } as const
-  return demandIn(await requestAs(session, '/api/shop', options))
+  return demandIn(await caller.call('PATCH /api/shop', { body: { onlyAuthorizedTills } }))
 }
 
 function demandIn(value: unknown): boolean {

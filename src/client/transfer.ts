@@ -22,7 +22,7 @@ const outcomes: Record<string, TransferOutcome> = {
 }
 
 /** The service asks the receiver's service twice before it answers. */
-const patienceMs = 40_000
+const timeoutMs = 40_000
 
 /** Transfer a voucher. `reason`: a sentence of the service or of the receiver's service. */
 export async function transfer(
@@ -30,7 +30,7 @@ export async function transfer(
   { nonce, voucher, to, comment }: Transfer,
 ): Promise<{ outcome: TransferOutcome; reason: string | null }> {
   const asked = { nonce, ...(voucher && { voucher }), to, ...(comment !== '' && { comment }) }
-  const { body, status } = await ask('/api/transfer', asked, undefined, { patienceMs })
+  const { body, status } = await ask('POST /api/transfer', asked, undefined, { timeoutMs })
   const text = body.reason ?? body.error
   const reason = typeof text === 'string' && text !== '' ? text : null
   const told = typeof body.status === 'string' ? outcomes[body.status] : undefined

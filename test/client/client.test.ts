@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { ApiError, type ClientOptions, createClient, openKey } from '../../src/client/index.ts'
 import { createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
+import { secondsNow } from '../support/clock.ts'
 import {
   type Fault,
   type FaultyProxy,
@@ -164,6 +165,11 @@ test('reads are repeated, and a refusal of the service is not', async () => {
   expect([failure.code, failure.status]).toEqual(['voucher-unknown', 404])
   expect(failure.sentence).toContain('cupón')
   expect(proxy.seen.get('POST /api/coupons/preview')).toBe(2)
+})
+
+test('an answer may be empty', async () => {
+  const event = merchant.sign({ kind: 1, created_at: secondsNow(), tags: [], content: 'Abierto' })
+  expect(await newClient().call('POST /nostr/publish', { body: event })).toBeNull()
 })
 
 test('patience ends, and a signal ends it sooner', async () => {

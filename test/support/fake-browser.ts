@@ -89,8 +89,12 @@ export function pretendPage(onMove: () => void): FakePage {
         put(address, kept)
       },
     },
-    fetch: async (path: string, { body, headers }: RequestInit) =>
-      state.answer(path, JSON.parse(String(body ?? null)) as never, new Headers(headers)),
+    fetch: async (url: string, { body, headers }: RequestInit) =>
+      state.answer(
+        url.replace(location.origin, ''),
+        JSON.parse(String(body ?? null)) as never,
+        new Headers(headers),
+      ),
   })
   return {
     texts,

@@ -20,7 +20,7 @@ test('a paper waits for the name of its shop, for a while', async () => {
   // The page showed the shop before somebody printed.
   expect(knownName(shop)).toBeNull()
   const printed = nameSoon(shop)
-  given.resolve({ name: 'Bar Sur', color: null })
+  given.resolve({ npub: shop, name: 'Bar Sur', color: null })
   expect(await printed).toBe('Bar Sur')
 })
 

@@ -19,10 +19,10 @@ let answer: (body: object) => Response
 beforeEach(() => {
   stored = { name: null, color: null }
   sent = []
-  answer = (body) => Response.json(Object.assign(stored, body))
+  answer = (body) => Response.json({ npub, ...Object.assign(stored, body) })
   page.state.answer = (path, body: never) => {
     if (path === '/nostr/fetch') return Response.json([])
-    if (path === `/api/shops/${npub}`) return Response.json(stored)
+    if (path === `/api/shops/${npub}`) return Response.json({ npub, ...stored })
     sent.push(body)
     return answer(body)
   }
@@ -42,7 +42,7 @@ test('the name of a new key shows at once, and goes to the service once the key 
   expect(ownName()).toBe('Café Luna')
   await syncShop()
   expect([stored.name, ownName()]).toEqual([null, 'Café Luna'])
-  answer = (body) => Response.json(Object.assign(stored, body))
+  answer = (body) => Response.json({ npub, ...Object.assign(stored, body) })
   await syncShop()
   expect(sent.at(-1)).toEqual({ name: 'Café Luna' })
   expect([stored.name, unnamed.value]).toEqual(['Café Luna', false])
@@ -58,7 +58,7 @@ test('a change without a connection stays on the device, and goes out later with
   expect(await saveShop({ name: 'Café Sol' })).toBe(false)
   expect(await saveShop({ color: 'red' })).toBe(false)
   expect([ownName(), ownColor()]).toEqual(['Café Sol', 'red'])
-  answer = (body) => Response.json(Object.assign(stored, body))
+  answer = (body) => Response.json({ npub, ...Object.assign(stored, body) })
   await syncShop()
   expect(stored).toEqual({ name: 'Café Sol', color: 'red' })
 })
@@ -78,7 +78,7 @@ test('a logo shows at once, goes out later, and is dropped when it was not uploa
   answer = () => Response.error()
   expect(await saveShop({ picture })).toBe(false)
   expect(ownLogo()).toBe(path)
-  answer = (body) => Response.json(Object.assign(stored, body))
+  answer = (body) => Response.json({ npub, ...Object.assign(stored, body) })
   stored = { name: 'Café Sol', color: 'red' }
   await syncShop()
   expect(stored).toMatchObject({ picture })
@@ -88,7 +88,7 @@ test('a logo shows at once, goes out later, and is dropped when it was not uploa
     code: 'picture-unknown',
   })
   expect(ownLogo()).toBe(path)
-  answer = (body) => Response.json(Object.assign(stored, body))
+  answer = (body) => Response.json({ npub, ...Object.assign(stored, body) })
   expect(await saveShop({ picture: null })).toBe(true)
   expect(ownLogo()).toBeNull()
 })

@@ -108,7 +108,10 @@ test('a look and one tap redeem with one key, which is stored before it leaves',
   expect(redeemer.state()).toMatchObject({ step: 'shown', terms: { name: terms.name } })
   await redeemer.redeem()
   expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success', claimedAt: now })
-  expect(asked.map(({ path }) => path)).toEqual(['/api/coupons/preview', '/api/coupons/claim'])
+  expect(asked.map(({ path }) => path)).toEqual([
+    'POST /api/coupons/preview',
+    'POST /api/coupons/claim',
+  ])
   expect(asked[1]?.key).toMatch(/^[\w-]{24}$/)
   expect(asked[1]?.kept).toContain(asked[1]?.key ?? 'none')
   expect(pending.all()).toEqual([])
@@ -178,7 +181,7 @@ test('a reload finds the open redemption and finishes it with its key', async ()
   expect(open).toMatchObject({ nonce, name: terms.name, startedAt: now })
   await second.redeemer.resume(open!)
   expect(second.redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
-  expect(second.asked[0]).toMatchObject({ path: '/api/coupons/claim', key: open?.key })
+  expect(second.asked[0]).toMatchObject({ path: 'POST /api/coupons/claim', key: open?.key })
   expect(second.pending.all()).toEqual([])
 })
 
@@ -216,7 +219,7 @@ test('scanning a coupon with an open redemption settles it with the same key, no
   const { key } = pending.open(nonce, terms)
   const { redeemer, asked } = newTill([success], store)
   await redeemer.look(nonce)
-  expect(asked).toMatchObject([{ path: '/api/coupons/claim', key }])
+  expect(asked).toMatchObject([{ path: 'POST /api/coupons/claim', key }])
   expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'settled', claimedAt: now })
 })
 
@@ -233,7 +236,7 @@ test('a late answer is shown to the next scan of its coupon as settled, once', a
   expect(pending.all()).toEqual([])
   await redeemer.look(nonce)
   expect(redeemer.state()).toMatchObject({ outcome: 'settled', claimedAt: now, terms })
-  expect(asked).toMatchObject([{ path: '/api/coupons/claim', key: first.asked[1]?.key }])
+  expect(asked).toMatchObject([{ path: 'POST /api/coupons/claim', key: first.asked[1]?.key }])
   clock.ms = 2000
   await redeemer.look(nonce)
   expect(redeemer.state()).toMatchObject({ outcome: 'already', claimedAt: now })
@@ -395,7 +398,10 @@ test('a second tap while the lock is on its way asks once', async () => {
   const { redeemer, asked } = newTill([minted, success], newStore(), null, [terms.npub], slow)
   await redeemer.look(nonce)
   await Promise.all([redeemer.redeem(), redeemer.redeem()])
-  expect(asked.map(({ path }) => path)).toEqual(['/api/coupons/preview', '/api/coupons/claim'])
+  expect(asked.map(({ path }) => path)).toEqual([
+    'POST /api/coupons/preview',
+    'POST /api/coupons/claim',
+  ])
   expect(redeemer.state()).toMatchObject({ outcome: 'success' })
 })
 
@@ -457,7 +463,7 @@ test('green gives way to a read of the same coupon two seconds later', async () 
   clock.ms += 2000
   await redeemer.look(nonce)
   expect(redeemer.state()).toMatchObject({ step: 'unreachable', nonce })
-  expect(asked.map(({ path }) => path.slice(13))).toEqual([
+  expect(asked.map(({ path }) => path.slice(18))).toEqual([
     'preview',
     'claim',
     'preview',
@@ -504,7 +510,7 @@ test.each([['minted'], ['claimed'], ['expired']])(
     await redeemer.look(nonce)
     expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'foreign', terms: { nonce } })
     await redeemer.redeem()
-    expect(asked.map(({ path }) => path)).toEqual(['/api/coupons/preview'])
+    expect(asked.map(({ path }) => path)).toEqual(['POST /api/coupons/preview'])
   },
 )
 
@@ -543,7 +549,7 @@ test('every request of a redemption names the shop, also a retry after a reload'
   expect(claims.length).toBeGreaterThan(1)
   for (const { path, body, key } of claims) {
     expect([path, body, key]).toEqual([
-      '/api/coupons/claim',
+      'POST /api/coupons/claim',
       { nonce, owner: ours },
       claims[0]?.key,
     ])

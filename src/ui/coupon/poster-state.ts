@@ -4,7 +4,7 @@ import { systemClock } from '../../base/clock.ts'
 import { ApiError } from '../../client/api-error.ts'
 import type { ShownPoster } from '../../client/models.ts'
 import { createPauses } from '../../client/pause.ts'
-import { fetchPoster } from '../../client/poster.ts'
+import { fetchPoster, takePath } from '../../client/poster.ts'
 import { device } from '../browser/storage.ts'
 import { say } from '../parts/toast.tsx'
 import { ask, heard, reachable } from '../state/reach.ts'
@@ -57,13 +57,14 @@ const taker = createPosterTaker({
 })
 
 /** Loaded on demand: it brings the code of signatures. */
-async function authorize(path: string, body: string): Promise<string | null> {
+async function authorize(poster: string): Promise<string | null> {
   try {
-    const [{ openBrowserKey }, { signPost }] = await Promise.all([
+    const [{ openBrowserKey }, { signRequest }] = await Promise.all([
       import('../../client/browser-key.ts'),
       import('../../client/proof.ts'),
     ])
-    return await signPost(openBrowserKey(device), `${location.origin}${path}`, body)
+    const url = `${location.origin}${takePath(poster)}`
+    return await signRequest(openBrowserKey(device), { url, method: 'POST', body: null })
   } catch (cause) {
     // The code does not load without a connection.
     if (cause instanceof TypeError) return null

@@ -10,7 +10,6 @@ import {
   persist,
   settles,
 } from '../../client/persist.ts'
-import { takePath } from '../../client/poster.ts'
 import { messageOf } from '../../client/voucher-terms.ts'
 import type { Held } from './holdings.ts'
 import type { PosterTake, PosterTakes } from './poster-takes.ts'
@@ -24,8 +23,8 @@ export type PosterTaking = { poster: string } & (
 
 type Wiring = {
   ask: Ask
-  /** The Authorization header of a POST of `body`; null while it cannot be made. */
-  authorize: (path: string, body: string) => Promise<string | null>
+  /** The Authorization header of a take from a poster; null while it cannot be made. */
+  authorize: (poster: string) => Promise<string | null>
   pause: Pause
   takes: PosterTakes
   now: () => number
@@ -39,18 +38,18 @@ type Wiring = {
 const final =
   /^(poster-[a-z]+|not-now|coupon-[a-z]+|auth-(?!replay$)[a-z-]+|(vouchers|bytes)-day-full)$/
 const noAnswer: Answer = { status: 0, body: {}, retryAfter: null }
-const body = '{}'
 
 export function createPosterTaker({ ask, authorize, pause, takes, now, onChange }: Wiring) {
   const run = createRuns<void>()
 
   const finish = async (take: PosterTake): Promise<void> => {
     const { poster, key } = take
-    const path = takePath(poster)
     onChange({ poster, step: 'taking', lost: 0, retryAfter: null })
     const attempt = async () => {
-      const authorization = await authorize(path, body)
-      return authorization === null ? noAnswer : ask(path, body, key, { authorization })
+      const authorization = await authorize(poster)
+      if (authorization === null) return noAnswer
+      const how = { path: { id: poster }, authorization }
+      return ask('POST /api/posters/{id}/take', undefined, key, how)
     }
     const answer = await persist(attempt, {
       pause,

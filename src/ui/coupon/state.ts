@@ -173,7 +173,7 @@ function heldOnScreen(nonce: string | null): Held | null {
 }
 
 export async function look(nonce: string): Promise<void> {
-  const answer = await ask('/api/coupons/preview', { nonce })
+  const answer = await ask('POST /api/coupons/preview', { nonce })
   const listed = holdings.find(nonce)
   const before = listed ?? heldOnScreen(nonce)
   const terms = settles(answer) ? termsOf(answer) : null

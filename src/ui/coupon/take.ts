@@ -76,7 +76,7 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
     const { nonce, key } = open
     const mine = turn
     onChange({ step: 'taking', nonce, lost: 0, retryAfter: null })
-    const answer = await persist(() => ask('/api/coupons/refresh', { nonce }, key), {
+    const answer = await persist(() => ask('POST /api/coupons/refresh', { nonce }, key), {
       pause,
       onLost(lost, answer) {
         onChange({ step: 'taking', nonce, lost, retryAfter: limitedSeconds(answer) })

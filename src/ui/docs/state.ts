@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals'
-import { request } from '../../client/api.ts'
+import { exchange } from '../../client/api.ts'
 import type { ApiDocument } from '../../http/openapi.ts'
 import { type Language, language } from '../browser/language.ts'
 import { type Outline, outlineOf } from './outline.ts'
@@ -35,8 +35,7 @@ export async function load(wanted: Language): Promise<void> {
   failed.value = false
   try {
     const known = loaded.get(wanted)
-    const whole =
-      known ?? outlineOf(await request<ApiDocument>(`/openapi.json?lang=${wanted}`, patient))
+    const whole = known ?? outlineOf(await fetchDocument(wanted))
     loaded.set(wanted, whole)
     // The person may have switched again meanwhile.
     if (language.peek() === wanted) outline.value = whole
@@ -45,8 +44,11 @@ export async function load(wanted: Language): Promise<void> {
   }
 }
 
-/** A phone on a slow network takes this long for the description. */
-const patient = { patienceMs: 60_000 }
+async function fetchDocument(wanted: Language): Promise<ApiDocument> {
+  // A phone on a slow network takes this long for it.
+  const { value } = await exchange(`/openapi.json?lang=${wanted}`, { timeoutMs: 60_000 })
+  return value as ApiDocument
+}
 
 function placeNow(): string {
   return location.hash.slice(1)

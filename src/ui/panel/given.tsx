@@ -1,6 +1,6 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { request } from '../../client/api.ts'
+import { anyone } from '../../client/anyone.ts'
 import type { VoucherStatus } from '../../client/models.ts'
 import { couponLink, linkReach } from '../browser/share.ts'
 import type { Handed } from '../hand/message.ts'
@@ -43,9 +43,7 @@ function useStatuses(nonce: string | null, onOver: (nonce: string) => void) {
   // A failure changes nothing: the till asks the service anyway.
   useReload(nonce ?? '', async () => {
     if (nonce === null) return () => undefined
-    const { status } = await request<{ status: VoucherStatus }>('/api/coupons/preview', {
-      body: JSON.stringify({ nonce }),
-    })
+    const { status } = await anyone.call('POST /api/coupons/preview', { body: { nonce } })
     return () => {
       setKnown((before) => new Map(before).set(nonce, status))
       if (status !== 'minted') onOver(nonce)

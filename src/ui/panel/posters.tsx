@@ -4,7 +4,6 @@ import type { Definition, Poster } from '../../client/models.ts'
 import { changePoster, createPoster, deletePoster, listPosters } from '../../client/posters.ts'
 import { copyText } from '../browser/clipboard.ts'
 import { linkReach, posterLink } from '../browser/share.ts'
-import { tab } from '../browser/storage.ts'
 import { WifiBox } from '../hand/wifi-box.tsx'
 import { wifiForPrint } from '../hand/wifi-state.ts'
 import { useAttempt } from '../parts/attempt.ts'
@@ -104,7 +103,7 @@ export function Posters({ coupon }: { coupon: Definition }) {
             show(
               poster
                 ? await changePoster(session, poster.id, limits)
-                : await createPoster(session, fields, tab),
+                : await createPoster(session, fields),
             )
             setEditing(null)
             if (poster) say(t('saved'))

@@ -1,7 +1,6 @@
 /** The state of the panel: the session and the merchant's overview. Actions here also update it. */
 import { batch, signal } from '@preact/signals'
 import * as announcement from '../../client/announcement.ts'
-import { request } from '../../client/api.ts'
 import { ApiError } from '../../client/api-error.ts'
 import * as management from '../../client/management.ts'
 import { type Batched, type BatchIssued, mintBatch, mintOne } from '../../client/mint.ts'
@@ -16,11 +15,9 @@ import type {
   VoucherResult,
 } from '../../client/models.ts'
 import * as pictures from '../../client/pictures.ts'
-import { signPost } from '../../client/proof.ts'
 import type { Identity } from '../../client/session.ts'
 import type { PageSigner } from '../../client/signer.ts'
 import { hasExtension, openExtension } from '../../client/signer-extension.ts'
-import { tab } from '../browser/storage.ts'
 import { forgetRecipients } from '../hand/recipients.ts'
 import { openKeyBox } from '../state/key-box.ts'
 import { openPageSession } from '../state/session.ts'
@@ -128,12 +125,9 @@ export function allFigures(): Figures {
 
 /** Become the first merchant of this service by its setup code. Throws ApiError and SignerError. */
 export async function setUp(code: string): Promise<void> {
-  const signer = await session.needSigner()
-  const path = '/api/setup'
-  const body = JSON.stringify({ code })
+  await session.needSigner()
   try {
-    const headers = { Authorization: await signPost(signer, `${location.origin}${path}`, body) }
-    await request(path, { body, headers })
+    await session.call('POST /api/setup', { body: { code } })
   } catch (cause) {
     // A code works once. After a lost answer the key may have access already.
     if (!(await mayManage())) throw cause
@@ -180,7 +174,7 @@ export function isMinter(pubkey: string): boolean {
 
 export async function createCoupon(authored: management.Authored): Promise<Definition> {
   // The store of the tab: two tabs that each create the same coupon want two.
-  const coupon = await management.createCoupon(session, authored, tab)
+  const coupon = await management.createCoupon(session, authored)
   show(coupon)
   return coupon
 }
@@ -216,14 +210,14 @@ export async function deleteCoupon(id: string): Promise<boolean> {
 }
 
 export async function mint(couponId: string): Promise<VoucherResult> {
-  const voucher = await mintOne(session, couponId, tab)
+  const voucher = await mintOne(session, couponId)
   // Not awaited: the codes must show at once, the counters may follow.
   follow()
   return voucher
 }
 
 export async function mintTogether(batched: Batched): Promise<BatchIssued> {
-  const issued = await mintBatch(session, batched, tab)
+  const issued = await mintBatch(session, batched)
   follow()
   return issued
 }

@@ -1,6 +1,6 @@
 /** Whether the service can be reached. Requests here update it. */
 import { signal } from '@preact/signals'
-import { request } from '../../client/api.ts'
+import { anyone } from '../../client/anyone.ts'
 import { ApiError } from '../../client/api-error.ts'
 import { createAsk } from '../../client/ask.ts'
 import { type Ask, codeOf } from '../../client/persist.ts'
@@ -48,9 +48,9 @@ export function managerKey(): string | null {
 async function lookForService(): Promise<void> {
   const before = reachable.peek()
   // A slow network is no reason to report a service as out of reach, only to look again.
-  const patience = before ? {} : { patienceMs: lookPatienceMs }
+  const patience = before ? {} : { timeoutMs: lookPatienceMs }
   try {
-    const { pubkey } = await request<{ pubkey: string }>('/api/coupons/manager', patience)
+    const { pubkey } = await anyone.call('GET /api/coupons/manager', patience)
     heard('')
     device.write(managerPlace, pubkey)
   } catch (cause) {

@@ -1,14 +1,16 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
+import { type Caller, createCaller } from '../../client/caller.ts'
 import { createSession, type Identity, type Session } from '../../client/session.ts'
 import type { PageSigner } from '../../client/signer.ts'
 import { tab } from '../browser/storage.ts'
 
-/** A session with signals, by which a page follows it. */
-type PageSession = Session & {
-  who: ReadonlySignal<Identity | null>
-  /** Not null while a request waits for the person to sign again; the page shows a form then. */
-  asking: ReadonlySignal<Identity | null>
-}
+/** A session with its calls, and signals by which a page follows it. */
+type PageSession = Session &
+  Caller & {
+    who: ReadonlySignal<Identity | null>
+    /** Not null while a request waits for the person to sign again; the page shows a form then. */
+    asking: ReadonlySignal<Identity | null>
+  }
 
 /** Open the session of one page. `restore` finds a signer again without the person, such as an extension. */
 export function openPageSession(
@@ -30,5 +32,13 @@ export function openPageSession(
     },
   })
   who.value = session.identity()
-  return { ...session, who, asking }
+  const caller = createCaller({
+    url: location.origin,
+    credentials: session,
+    // Of a tab, since two of them may each want one more voucher.
+    storage: { get: tab.read, set: tab.write, delete: tab.remove },
+    // A page shows a failure to its person, who asks again.
+    patience: null,
+  })
+  return { ...session, ...caller, who, asking }
 }

@@ -93,7 +93,7 @@ export async function mint({ id }: Mintable): Promise<void> {
   trouble.value = null
   try {
     // The store of the tab: two tabs that each issue one want two vouchers.
-    const voucher = await mintOne(session, id, tab)
+    const voucher = await mintOne(session, id)
     const { nonce, name, description, coupon, npub, expiresAt } = voucher
     const known = { nonce, name, description, coupon, npub, expiresAt }
     issued.value = { ...known, ...rulesIn(voucher) }

@@ -167,7 +167,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
     const told = open.answered === true
     const waiting = { step: 'redeeming', nonce, terms, named: open, told } as const
     show({ ...waiting, lost: 0 })
-    const answer = await persist(() => ask('/api/coupons/claim', body, key), {
+    const answer = await persist(() => ask('POST /api/coupons/claim', body, key), {
       pause,
       onLost: (lost) => {
         if (turn === mine) show({ ...waiting, lost })
@@ -221,7 +221,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
       if (open) return settle(open)
       const mine = ++turn
       show({ step: 'looking', nonce })
-      const answer = await ask('/api/coupons/preview', { nonce })
+      const answer = await ask('POST /api/coupons/preview', { nonce })
       if (turn !== mine) return
       if (settles(answer)) return show(previewOf(nonce, answer, shops()))
       const key = manager()

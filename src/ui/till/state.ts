@@ -50,10 +50,10 @@ export const cameraOpen = signal(false)
 export const offered = signal<string | null>(null)
 
 /** The claims name this till by the session at hand. A claim that was refused for its session is sent once more. */
-const askNamed: Ask = async (path, body, key, how = {}) => {
-  const token = path === '/api/coupons/claim' ? session.atHand() : null
-  if (token === null) return ask(path, body, key, how)
-  const named = (one: string) => ask(path, body, key, { ...how, authorization: `Bearer ${one}` })
+const askNamed: Ask = async (name, body, key, how = {}) => {
+  const token = name === 'POST /api/coupons/claim' ? session.atHand() : null
+  if (token === null) return ask(name, body, key, how)
+  const named = (one: string) => ask(name, body, key, { ...how, authorization: `Bearer ${one}` })
   const answer = await named(token)
   if (codeOf(answer) !== 'till-not-allowed' || !endedSession.has(answer.body.reason)) return answer
   const another = await session.replaceAtHand(token)
