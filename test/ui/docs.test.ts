@@ -125,6 +125,7 @@ test('a search finds operations by path, field and code, without accents, and as
   expect(await page.locator('main li').count()).toBeLessThan(4)
   await searchField(page).fill('voucher-moved')
   await found('postCouponsClaim').getByText('código voucher-moved').waitFor()
+  await found('code-voucher-moved').waitFor()
   await searchField(page).fill('cupon direccion lightning')
   await found('postTransfer').waitFor()
   await checkEveryWidth(page, 'docs-search')

@@ -103,7 +103,7 @@ export function ModelsView({ shown }: Props) {
             <a class="card" href={`#model-${name}`}>
               <b>{name}</b>
               <br />
-              {description}
+              {description?.replaceAll('`', '')}
             </a>
           </li>
         ))}
@@ -193,6 +193,15 @@ export function CodeView({ name, shown }: GroupProps) {
         <b>{code.statuses}</b>
       </p>
       <Meaning code={code} shown={shown} />
+      {Object.entries(outline.document.components.examples).map(
+        ([example, { value }]) =>
+          // Each envelope has its own: `gateway.rate-limited`.
+          example.split('.').at(-1) === name && (
+            <pre key={example}>
+              <code>{JSON.stringify(value, null, 2)}</code>
+            </pre>
+          ),
+      )}
       <h2>{say('code.used')}</h2>
       <Entries entries={code.entries} shown={shown} />
     </article>

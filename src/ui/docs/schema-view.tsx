@@ -20,7 +20,8 @@ export function SchemaView({ schema, shown, around = [] }: Props) {
     <>
       {name !== null && (
         <p class="model">
-          <a href={`#model-${name}`}>{name}</a> {whole.description}
+          <a href={`#model-${name}`}>{name}</a>{' '}
+          <Prose text={whole.description ?? ''} outline={outline} />
         </p>
       )}
       {hasFields(whole) ? (

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Route, type Shown } from './prose.tsx'
-import { type Found, search } from './search.ts'
+import { type Found, namesWith, search } from './search.ts'
 import { index, query, say } from './state.ts'
 
 /** The field of the search. The slash key leads to it, Escape empties it. */
@@ -45,10 +45,26 @@ export function SearchField() {
 export function FoundView({ shown }: { shown: Shown }) {
   const { say: t } = shown
   const found = search(index.value, query.value)
+  const { codes, document: described } = shown.outline
+  const named = (kind: 'code' | 'model', all: Iterable<string>) =>
+    namesWith(all, query.value).map((name) => ({ kind, name }))
+  const names = [
+    ...named('code', codes.keys()),
+    ...named('model', Object.keys(described.components.schemas)),
+  ]
   return (
     <article>
       <h1>{t('search')}</h1>
-      <p role="status">{found.length === 0 ? t('found.none') : t('found', { n: found.length })}</p>
+      <p role="status">
+        {found.length + names.length === 0 ? t('found.none') : t('operations', { n: found.length })}
+      </p>
+      <p class="hits">
+        {names.slice(0, namesMax).map(({ kind, name }) => (
+          <a key={name} href={`#${kind}-${name}`} onClick={leave}>
+            {name}
+          </a>
+        ))}
+      </p>
       <ul class="cards">
         {found.map((one) => (
           <FoundEntry key={one.entry.id} found={one} shown={shown} />
@@ -58,22 +74,20 @@ export function FoundView({ shown }: { shown: Shown }) {
   )
 }
 
-/** Names shown of each operation: a search for one letter finds most of them. */
-const namesMax = 6
+/** The results end with a choice, also where the address is the chosen one already. */
+function leave(): void {
+  query.value = ''
+}
+
+/** Names shown, of all and of each operation: a search for one letter finds most of them. */
+const namesMax = 8
 
 function FoundEntry({ found: { entry, places }, shown }: { found: Found; shown: Shown }) {
   const { id, method, path, operation } = entry
   const names = places.filter(({ kind }) => !['path', 'summary', 'text'].includes(kind))
   return (
     <li>
-      <a
-        class="card"
-        href={`#${id}`}
-        onClick={() => {
-          // Also where the address is this one already.
-          query.value = ''
-        }}
-      >
+      <a class="card" href={`#${id}`} onClick={leave}>
         <Route method={method} path={path} />
         <br />
         {operation.summary}

@@ -67,9 +67,19 @@ function addFields(schema: Schema, outline: Outline, names: Set<string>, seen: S
   }
 }
 
+/** The names, of codes or of models, that have every word of `query`. */
+export function namesWith(names: Iterable<string>, query: string): string[] {
+  const words = wordsOf(query)
+  return [...names].filter((name) => words.every((word) => fold(name).includes(word)))
+}
+
+function wordsOf(query: string): string[] {
+  return fold(query).split(' ').filter(Boolean)
+}
+
 /** Operations with every word of `query`, the nearest first: by a name that is the word, by route, by the rest. */
 export function search(index: Index, query: string): Found[] {
-  const words = fold(query).split(' ').filter(Boolean)
+  const words = wordsOf(query)
   if (words.length === 0) return []
   const ranked = index.flatMap(({ entry, places }) => {
     const hits = words.map((word) => places.filter(({ folded }) => folded.includes(word)))

@@ -15,8 +15,6 @@ const words = {
   menu: ['Operaciones', 'Operations'],
   search: ['Buscar operaciones, campos y códigos', 'Search operations, fields and codes'],
   'search.key': ['Tecla /', 'Key /'],
-  'search.clear': ['Borrar la búsqueda', 'Clear the search'],
-  found: ['{n} resultado|{n} resultados', '{n} result|{n} results'],
   'found.none': [
     'Nada coincide. Probá con otra palabra: una ruta, un campo o un código.',
     'Nothing matches. Try another word: a path, a field or a code.',
@@ -41,7 +39,6 @@ const words = {
   ],
   groups: ['Grupos', 'Groups'],
   operations: ['{n} operación|{n} operaciones', '{n} operation|{n} operations'],
-  link: ['Enlace a esta operación', 'Link to this operation'],
   'access.none': ['Sin autenticación.', 'No authentication.'],
   'access.needed': ['Cabecera Authorization: {schemes}.', 'Authorization header: {schemes}.'],
   'access.optional': [
