@@ -34,6 +34,8 @@ export type LifeOptions = {
   /** Steps of each lane in each process. */
   steps: number
   lanes: number
+  /** Each sync takes so many milliseconds longer, so that those of commits run in another thread. */
+  syncMs: number
 }
 
 /** Names below the recorded directory: of the service, its backup, the file of its move, and the service there. */
@@ -106,10 +108,10 @@ class Recorder {
     clients: Client[],
     order: { backup?: string; kill?: boolean },
   ): Promise<void> {
-    const { steps, command } = this.#options
+    const { steps, command, syncMs } = this.#options
     const dataDir = this.path(name)
     const { operator, environment: env } = this.#surroundings
-    await using server = await startTraced(this.#trace, { dataDir, env, command })
+    await using server = await startTraced(this.#trace, { dataDir, env, command, syncMs })
     const socket = controlPath(dataDir)
     const { manager } = await askControl<Status>(socket, 'GET', 'status')
     operator.manager = manager
@@ -132,7 +134,8 @@ class Recorder {
 
   /** Record a command of the operator. */
   async run(program: string, name: string, args: readonly string[]): Promise<void> {
-    const child = Bun.spawn([...tracing(this.#trace, this.#options.command), ...args], {
+    const { command, syncMs } = this.#options
+    const child = Bun.spawn([...tracing(this.#trace, command, syncMs), ...args], {
       env: {
         PATH: process.env.PATH,
         ...this.#surroundings.environment,
@@ -176,8 +179,14 @@ class Recorder {
     )
     for (const { steps } of lanes) {
       const ids = new Set(steps.map(({ id }) => id))
-      if (String(left.filter((step) => ids.has(step))) === String([...ids])) continue
-      throw new Error('the recording is not complete: its answers are not those of the clients')
+      const told = left.filter((step) => ids.has(step))
+      const odd = steps.find(({ id }, at) => told[at] !== id)
+      if (!odd && told.length === steps.length) continue
+      const { kind, path, id } = odd ?? { kind: 'none', path: '', id: '' }
+      const times = told.filter((step) => step === id).length
+      throw new Error(
+        `the recording is not complete: its answers are not those of the clients, from ${kind} ${path} on (${times} times, ${told.length} of ${steps.length})`,
+      )
     }
   }
 

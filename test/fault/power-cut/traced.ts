@@ -8,15 +8,21 @@ export type TracedServer = AsyncDisposable & {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
-/** `trace`: the file for the recorded calls. `command`: the program. */
+/** `trace`: the file for the recorded calls. `command`: the program. `syncMs`: as `tracing`. */
 export async function startTraced(
   trace: string,
   {
     command,
+    syncMs = 0,
     ...options
-  }: { dataDir: string; env: Record<string, string>; command: readonly string[] },
+  }: {
+    dataDir: string
+    env: Record<string, string>
+    command: readonly string[]
+    syncMs?: number
+  },
 ): Promise<TracedServer> {
-  const server = await startServer({ ...options, command: tracing(trace, command) })
+  const server = await startServer({ ...options, command: tracing(trace, command, syncMs) })
   const [child] = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').split(' ')
   const program = Number(child)
   let running = true
