@@ -21,7 +21,7 @@ export function announcementRoutes(service: CouponService, auth: Authenticator<C
       '/discovery',
       async ({ request, caller, body }) => {
         const { origins } = contextOf(request)
-        return replyJson(200, await announce(service, caller, body.event, origins()))
+        return replyJson(200, await announce(service, caller, body.event, origins))
       },
       {
         body: NewAnnouncementModel,

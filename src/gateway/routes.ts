@@ -35,7 +35,7 @@ export function gatewayRoutes(gateway: Gateway) {
         if (!something || !namesJson(request)) throw new Refusal('not-json-event')
         if (!accepts(request)) throw new Refusal('not-acceptable')
         const { address: from, body, origins } = contextOf(request)
-        const sender = { address: from, bytes: body.byteLength, asked: origins()[0] ?? null }
+        const sender = { address: from, bytes: body.byteLength, asked: origins[0] ?? null }
         const { event, urls } = await publish(gateway, object, sender)
         const location = { Location: `nostr:${encodeNevent(event, urls)}`, 'Content-Length': '0' }
         return reply(202, '', location)
@@ -64,7 +64,7 @@ export function gatewayRoutes(gateway: Gateway) {
     .get(
       '/publish/:id',
       async ({ request, params }) => {
-        const asked = contextOf(request).origins()[0] ?? null
+        const asked = contextOf(request).origins[0] ?? null
         return replyJson(200, await publication(gateway, params.id, asked))
       },
       {

@@ -12,10 +12,15 @@ import type { MetricsAccess } from './metrics-access.ts'
 import type { Origins } from './origin.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { replyOptions, replyRefusal } from './reply.ts'
-import { contextOf, keepContext, type RequestContext } from './request-context.ts'
+import {
+  type Admission,
+  type Asked,
+  contextOf,
+  keepContext,
+  RequestContext,
+} from './request-context.ts'
 import { routable } from './request-url.ts'
 import { createRouteTable, type RouteMatch } from './route-table.ts'
-import type { SocketData } from './web-sockets.ts'
 
 export type AnswerParts = {
   /** Every route of the product. */
@@ -29,22 +34,6 @@ export type AnswerParts = {
   /** Called once, for a peer that forwards requests and is not in `TRUSTED_PROXIES`. */
   onUndeclaredProxy: (peer: string) => void
 }
-
-/** A request on its way to an answer. `route` is null for an unknown path. */
-type Asked = {
-  request: Request
-  /** The address of the socket. */
-  peer: string
-  path: string
-  route: RouteMatch | null
-  /** Turn the connection into a WebSocket. False if it cannot be one. */
-  upgrade: (data: SocketData) => boolean
-  /** Keep its connection open until the answer, however long that takes. */
-  patient: () => void
-}
-
-/** The outcome of the checks before a route is called. */
-type Admission = Pick<RequestContext, 'address' | 'rules' | 'supervised' | 'over'>
 
 /** The way of a request to its answer, with the checks that all routes share, in the order of the protocol. */
 export function createAnswers(parts: AnswerParts, loop: LoopMonitor) {
@@ -74,48 +63,28 @@ export function createAnswers(parts: AnswerParts, loop: LoopMonitor) {
     return { address, rules, supervised, over }
   }
 
-  function upgrade({ request, peer, upgrade }: Asked, route: string, address: string): undefined {
+  function upgrade(asked: Asked, route: string, address: string): undefined {
+    const { request, peer } = asked
     const accepted = origins.acceptedForSockets(request, peer)
-    if (!upgrade({ route, address, origins: accepted, connection: 0 })) {
+    if (!asked.upgrade({ route, address, origins: accepted, connection: 0 })) {
       throw new Refusal('body-invalid')
     }
   }
 
   /** Call the route. Its in-flight slot is free again when it has answered. */
-  async function call(
-    { request, peer, patient }: Asked,
-    route: RouteMatch,
-    admission: Admission,
-  ): Promise<Response> {
-    const { address, supervised } = admission
-    const working = supervised ? null : inFlight.begin(address, route.pattern)
-    const context: RequestContext = {
-      ...admission,
-      working,
-      method: request.method,
-      pattern: route.pattern,
-      envelope: route.envelope,
-      origins: () => origins.accepted(request, peer),
-      asked: () => origins.asked(request, peer),
-      secure: () => origins.secure(request, peer),
-      patient,
-      body: new Uint8Array(),
-      object: null,
-      excessive: false,
-      spend: null,
-      replayed: null,
-      known: false,
-      harmless: false,
-    }
-    const routed = routable(request)
+  async function call(asked: Asked, route: RouteMatch, admission: Admission): Promise<Response> {
+    const working = admission.supervised ? null : inFlight.begin(admission.address, route.pattern)
+    const context = new RequestContext(asked, route, admission, { origins, working })
+    const routed = routable(asked.request)
     keepContext(routed, context)
     try {
       let response = await app.fetch(routed)
-      await context.spend?.()
+      if (context.spend) await context.spend()
       const limited = context.replayed?.()
       if (limited) response = replyRefusal(limited, route.envelope, context.rules.schemes)
       countMistake(response, context)
-      return response
+      if (response.status === 405) withAllow(response, route.methods)
+      return context.method === 'HEAD' ? await withoutBody(response) : response
     } catch (cause) {
       throw context.replayed?.() ?? cause
     } finally {
@@ -135,8 +104,8 @@ export function createAnswers(parts: AnswerParts, loop: LoopMonitor) {
   return {
     find: table.find,
 
-    /** The answer to a request. Undefined once it is a WebSocket. Pass errors to `refuse`. */
-    async answer(asked: Asked): Promise<Response | undefined> {
+    /** The answer to a request. Undefined once it is a WebSocket. Pass errors, thrown at once or later, to `refuse`. */
+    answer(asked: Asked): Response | undefined | Promise<Response> {
       const { request, route } = asked
       const { method } = request
       if (!route) throw new Refusal(parts.absent ?? 'not-found')
@@ -149,15 +118,13 @@ export function createAnswers(parts: AnswerParts, loop: LoopMonitor) {
       const admission = admit(asked, route)
       const { rules, address } = admission
       if (rules.upgrades && isUpgrade(request)) return upgrade(asked, route.pattern, address)
-      const response = await call(asked, route, admission)
-      if (response.status === 405) withAllow(response, methods)
-      return method === 'HEAD' ? withoutBody(response) : response
+      return call(asked, route, admission)
     },
 
     /** The answer for anything that `answer` has thrown. */
     refuse(
       error: unknown,
-      { request, path, route }: Omit<Asked, 'upgrade' | 'patient' | 'peer'>,
+      { request, path, route }: Pick<Asked, 'request' | 'path' | 'route'>,
     ): Response {
       const envelope = route?.envelope ?? table.envelopeOf(path)
       const schemes = route?.rulesOf(request.method).schemes ?? null

@@ -78,7 +78,7 @@ export function createAuthenticator<Caller extends AnyCaller>(
       else if (!['auth-missing', 'rate-limited'].includes(refused.code)) {
         rateLimits.failure(context.address)
       }
-      if (refused.code === 'auth-origin-unknown') throw unknownOrigin(context.asked())
+      if (refused.code === 'auth-origin-unknown') throw unknownOrigin(context.asked)
       if (refused.code === 'auth-url-mismatch') throw otherRequest(request, context)
       throw refused
     }
@@ -94,7 +94,7 @@ export function createAuthenticator<Caller extends AnyCaller>(
     bearer,
     signed: () => {
       const { method, body } = context
-      return { method, origins: context.origins(), target: targetOf(request), body }
+      return { method, origins: context.origins, target: targetOf(request), body }
     },
   })
   const identify = (request: Request, context: RequestContext, bearer: boolean) => {

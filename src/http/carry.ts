@@ -13,7 +13,7 @@ export function createGuard(rateLimits: RateLimits) {
     operation: () => Promise<T>,
     find?: FindBudget,
   ): Promise<T> => {
-    if (find) await carry(rateLimits, request, find)
+    if (find && contextOf(request).over) await carry(rateLimits, request, find)
     try {
       return await operation()
     } catch (refused) {

@@ -23,6 +23,41 @@ export function createInFlight() {
   /** Addresses with requests that do not wait for their client. */
   let busy = 0
 
+  const change = (load: Load, ofRoute: { total: number }, by: 1 | -1) => {
+    if (load.total === 0) busy++
+    total += by
+    load.total += by
+    ofRoute.total += by
+    if (load.total === 0) busy--
+  }
+
+  /** The request keeps its counters, so that they are looked up once for its four changes. */
+  class Slot implements Working {
+    readonly address: string
+    readonly load: Load
+    readonly ofRoute: { total: number }
+
+    constructor(address: string, load: Load, ofRoute: { total: number }) {
+      this.address = address
+      this.load = load
+      this.ofRoute = ofRoute
+    }
+
+    pause(): void {
+      change(this.load, this.ofRoute, -1)
+    }
+
+    /** It was admitted before, so there is no check. */
+    resume(): void {
+      change(this.load, this.ofRoute, 1)
+    }
+
+    end(): void {
+      change(this.load, this.ofRoute, -1)
+      if (--this.load.held === 0) loads.delete(this.address)
+    }
+  }
+
   const open = (address: string, route: string): Working => {
     let load = loads.get(address)
     if (!load) {
@@ -34,26 +69,9 @@ export function createInFlight() {
       ofRoute = { total: 0 }
       load.byRoute.set(route, ofRoute)
     }
-    // The request keeps its counters, so that they are looked up once for its four changes.
-    const [mine, its] = [load, ofRoute]
-    const change = (by: 1 | -1) => {
-      if (mine.total === 0) busy++
-      total += by
-      mine.total += by
-      its.total += by
-      if (mine.total === 0) busy--
-    }
-    mine.held++
-    change(1)
-    return {
-      pause: () => change(-1),
-      // It was admitted before, so there is no check.
-      resume: () => change(1),
-      end() {
-        change(-1)
-        if (--mine.held === 0) loads.delete(address)
-      },
-    }
+    load.held++
+    change(load, ofRoute, 1)
+    return new Slot(address, load, ofRoute)
   }
   const hasRoom = (address: string, route: string) => {
     if (total < limits.inFlightMax) return true

@@ -5,6 +5,7 @@ import Histogram from 'prom-client/lib/histogram'
 import Registry from 'prom-client/lib/registry'
 import { Refusal } from '../base/refusal.ts'
 import type { LoopMonitor } from './loop.ts'
+import { RequestSeries } from './request-series.ts'
 
 /** Series for `/metrics`. No label comes from text that somebody sent. */
 export type Metrics = ReturnType<typeof createMetrics>
@@ -14,27 +15,13 @@ export type Sample = { labels?: Record<string, string>; value: number }
 
 type SeriesText = { name: string; help: string; labels?: readonly string[] }
 
-type Series = { count: Counter.Internal; latency: Histogram.Internal<'route'> }
-
 const known = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 
 export function createMetrics() {
   const register = new Registry()
   const registers = [register]
-  const requests = new Counter({
-    name: 'cuponera_http_requests_total',
-    help: 'Requests by route, method and status',
-    labelNames: ['route', 'method', 'status'],
-    registers,
-  })
-  const latency = new Histogram({
-    name: 'cuponera_http_request_seconds',
-    help: 'Time to answer by route',
-    labelNames: ['route'],
-    buckets: seconds,
-    registers,
-  })
+  const requests = new RequestSeries(register, seconds)
   const commits = new Counter({
     name: 'cuponera_commits_total',
     help: 'Durable commits',
@@ -63,23 +50,11 @@ export function createMetrics() {
     registers,
   })
   checks.set(-1)
-  // A cache, because looking a series up by its labels costs more than counting. Our own routes bound it.
-  const seen = new Map<string, Series>()
 
   return {
     request(route: string, method: string, status: number, startedMs: number): void {
       const label = known.has(method) ? method : 'other'
-      const key = `${route} ${label} ${status}`
-      let series = seen.get(key)
-      if (!series) {
-        series = {
-          count: requests.labels(route, label, String(status)),
-          latency: latency.labels(route),
-        }
-        seen.set(key, series)
-      }
-      series.count.inc()
-      series.latency.observe((performance.now() - startedMs) / 1000)
+      requests.count(route, label, status, (performance.now() - startedMs) / 1000)
     },
     committed(operations: number, took: number): void {
       commits.inc()

@@ -16,8 +16,10 @@ export function targetOf({ url }: Request): string {
  * is none, and that of a HEAD is replaced, since a Host header may hold what no URL may.
  */
 export function routable(request: Request): Request {
+  const head = request.method === 'HEAD'
+  if (!head && request.url.startsWith('http://')) return request
   const url = `http://localhost${targetOf(request)}`
-  if (request.method === 'HEAD')
-    return new Request(url, { method: 'GET', headers: request.headers })
-  return request.url.startsWith('http://') ? request : new Request(url, request)
+  return head
+    ? new Request(url, { method: 'GET', headers: request.headers })
+    : new Request(url, request)
 }

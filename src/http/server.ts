@@ -8,7 +8,9 @@ import { startLoopMonitor } from './loop.ts'
 import type { Metrics } from './metrics.ts'
 import { isForwarded } from './origin.ts'
 import { replyRefusal } from './reply.ts'
+import type { Asked } from './request-context.ts'
 import { pathOf } from './request-url.ts'
+import type { RouteMatch } from './route-table.ts'
 import { type SocketData, type Sockets, webSocketHandlers } from './web-sockets.ts'
 
 export type ServerOptions = AnswerParts & {
@@ -41,40 +43,32 @@ export function startServer(options: ServerOptions): HttpServer {
   let underWay = 0
   let forwarded = false
 
+  function finish({ request, peer, pattern, started }: Arrived, response: Response): Response {
+    metrics.request(pattern, request.method, response.status, started)
+    log.debug('request', { route: pattern, status: response.status })
+    if (origins.strict(request, peer)) {
+      response.headers.set('Strict-Transport-Security', strictTransport)
+    }
+    return response
+  }
+
   async function answer(request: Request, bun: Server<SocketData>): Promise<Response | undefined> {
-    const started = performance.now()
     const path = pathOf(request)
-    const route = answers.find(path)
-    const pattern = route?.pattern ?? 'unknown'
-    loop.enter(pattern)
-    const peer = bun.requestIP(request)?.address ?? ''
-    const finish = (response: Response) => {
-      metrics.request(pattern, request.method, response.status, started)
-      log.debug('request', { route: pattern, status: response.status })
-      if (origins.strict(request, peer)) {
-        response.headers.set('Strict-Transport-Security', strictTransport)
-      }
-      return response
-    }
-    const upgrade = (data: SocketData) => bun.upgrade(request, { data })
-    let waits = false
-    const patient = () => {
-      waits = true
-      bun.timeout(request, 0)
-    }
+    const asked = new Arrived(request, bun, path, answers.find(path))
+    loop.enter(asked.pattern)
     underWay++
     try {
       if (!forwarded && isForwarded(request.headers)) {
         forwarded = true
         await options.onForwarded()
       }
-      const response = await answers.answer({ request, peer, path, route, upgrade, patient })
-      return response && finish(response)
+      const response = await answers.answer(asked)
+      return response && finish(asked, response)
     } catch (error) {
-      return finish(answers.refuse(error, { request, path, route }))
+      return finish(asked, answers.refuse(error, asked))
     } finally {
-      if (waits) bun.timeout(request, limits.idleSeconds)
-      loop.leave(pattern)
+      asked.answered()
+      loop.leave(asked.pattern)
       underWay--
     }
   }
@@ -102,6 +96,40 @@ export function startServer(options: ServerOptions): HttpServer {
       loop.stop()
       answers.stop()
     },
+  }
+}
+
+/** A request that has arrived. */
+class Arrived implements Asked {
+  readonly started = performance.now()
+  readonly request: Request
+  readonly path: string
+  readonly route: RouteMatch | null
+  readonly pattern: string
+  readonly peer: string
+  readonly #bun: Server<SocketData>
+  #waits = false
+
+  constructor(request: Request, bun: Server<SocketData>, path: string, route: RouteMatch | null) {
+    this.request = request
+    this.path = path
+    this.route = route
+    this.pattern = route?.pattern ?? 'unknown'
+    this.peer = bun.requestIP(request)?.address ?? ''
+    this.#bun = bun
+  }
+
+  upgrade(data: SocketData): boolean {
+    return this.#bun.upgrade(this.request, { data })
+  }
+
+  patient(): void {
+    this.#waits = true
+    this.#bun.timeout(this.request, 0)
+  }
+
+  answered(): void {
+    if (this.#waits) this.#bun.timeout(this.request, limits.idleSeconds)
   }
 }
 

@@ -81,9 +81,9 @@ export function moveRoutes(move: MoveOut, auth: Authenticator<Caller>) {
  */
 export function requireSentHere(request: Request): void {
   const context = contextOf(request)
-  if (!context.secure()) throw new Refusal('move-in-clear')
+  if (!context.secure) throw new Refusal('move-in-clear')
   const origin = request.headers.get('origin')
-  if (origin !== null && !context.origins().includes(origin)) throw new Refusal('move-not-allowed')
+  if (origin !== null && !context.origins.includes(origin)) throw new Refusal('move-not-allowed')
 }
 
 function fileName(createdAt: number): string {

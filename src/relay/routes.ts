@@ -41,7 +41,7 @@ export function relayRoutes({ version, manager, open, base }: RelayInformation) 
   return new Elysia({ name: 'relay', ...feature({ tag: 'Service' }) }).get(
     '/relay',
     ({ request }) =>
-      replyJson(200, document(contextOf(request).origins()[0] ?? base()), {
+      replyJson(200, document(contextOf(request).origins[0] ?? base()), {
         'Content-Type': 'application/nostr+json',
       }),
     {

@@ -29,7 +29,7 @@ type Asked = { request: Request; params: { name: string } }
 /** Names of this service: their keys, and how to pay them. */
 export function directoryRoutes(identities: Identities) {
   const pay = async ({ request, params }: Asked) => {
-    const base = contextOf(request).origins()[0] ?? identities.base()
+    const base = contextOf(request).origins[0] ?? identities.base()
     return replyJson(200, await payRequest(identities, params.name, base))
   }
   const payRoute = route({
@@ -43,7 +43,7 @@ export function directoryRoutes(identities: Identities) {
     .get(
       '/.well-known/nostr.json',
       async ({ request, query }) => {
-        const asked = contextOf(request).origins()[0] ?? null
+        const asked = contextOf(request).origins[0] ?? null
         return replyJson(200, await namesDocument(identities, query.name ?? '', asked))
       },
       {

@@ -90,7 +90,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
       '/identity',
       async ({ request }) => {
         const { object, origins } = contextOf(request)
-        const hosts = [...origins(), identities.base()].map((origin) => new URL(origin).host)
+        const hosts = [...origins, identities.base()].map((origin) => new URL(origin).host)
         const registered = await byNonce(request, () => registerIdentity(identities, object, hosts))
         return replyJson(200, { success: true, ...registered })
       },
@@ -122,7 +122,7 @@ export function identityRoutes(identities: Identities, rateLimits: RateLimits) {
       '/identity',
       async ({ request, query }) => {
         if (!query.name) throw new Refusal('method-not-allowed')
-        const asked = contextOf(request).origins()[0] ?? null
+        const asked = contextOf(request).origins[0] ?? null
         return replyJson(200, await takenName(identities, query.name, asked))
       },
       {

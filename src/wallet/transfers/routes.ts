@@ -80,7 +80,7 @@ export function transferRoutes(transfers: Transfers, rateLimits: RateLimits) {
         const { address, origins } = contextOf(request)
         const { nonce, voucher, to, comment } = body
         await admit(request, nonce)
-        const hosts = origins().map((origin) => new URL(origin).host)
+        const hosts = origins.map((origin) => new URL(origin).host)
         const outgoing = { nonce, voucher, to, comment, sender: address }
         const sending = await send(transfers, outgoing, hosts)
         if (sending.code) judge(rateLimits, request, sending.code)

@@ -27,7 +27,7 @@ export function tagRoutes(cards: Cards, rateLimits: RateLimits) {
     .post(
       '/ntag424',
       async ({ request }) => {
-        const secure = contextOf(request).secure()
+        const secure = contextOf(request).secure
         return replyJson(201, await initialise(cards, eventOf(request), secure))
       },
       route({
@@ -74,7 +74,7 @@ export function tagRoutes(cards: Cards, rateLimits: RateLimits) {
     .delete(
       '/ntag424',
       async ({ request }) => {
-        const secure = contextOf(request).secure()
+        const secure = contextOf(request).secure
         return replyJson(200, await wipe(cards, eventOf(request), secure))
       },
       route({

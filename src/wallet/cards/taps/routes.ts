@@ -25,7 +25,7 @@ export function tapRoutes(cards: Cards, rateLimits: RateLimits) {
       const action = headers.get('x-lawallet-action')
       const param = headers.get('x-lawallet-param')
       // A request may name any Host, also one that no URL can hold.
-      const asked = contextOf(request).origins()[0] ?? URL.parse(request.url)?.origin
+      const asked = contextOf(request).origins[0] ?? URL.parse(request.url)?.origin
       const base = asked ?? cards.base()
       const input = { p: query.p, c: query.c, action, param, base }
       const answer = await guarded(
