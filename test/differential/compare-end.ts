@@ -17,11 +17,27 @@ const left = [
 /** Counters of a definition are appended elsewhere on PostgreSQL. `cuponera check` counts both. */
 const counters = ['issued', 'claimed', 'voided']
 
-/** Check both databases, and compare their rows but for the numbers that each gives to its own. */
-export async function compareEnd({ each: [one, two] }: Twins): Promise<void> {
-  const file = join(one.dataDir, 'cuponera.db')
+/** Long enough for work in the background on a busy machine. */
+export const patienceMs = 10_000
+
+/** Compare the rows of two running services, until work in the background has made them the same. */
+export async function awaitRows(twins: Twins): Promise<void> {
+  const until = performance.now() + patienceMs
+  for (;;) {
+    try {
+      return await compareRows(twins)
+    } catch (cause) {
+      if (!(cause instanceof Difference) || performance.now() > until) throw cause
+    }
+    await Bun.sleep(50)
+  }
+}
+
+/** Check both databases, and compare their rows. */
+export async function compareEnd(twins: Twins): Promise<void> {
+  const [one, two] = twins.each
   const [left, right] = [
-    await checkDatabase(file, noPause),
+    await checkDatabase(join(one.dataDir, 'cuponera.db'), noPause),
     await checkPostgres(two.databaseUrl ?? '', noPause),
   ]
   same(
@@ -30,7 +46,12 @@ export async function compareEnd({ each: [one, two] }: Twins): Promise<void> {
     { problems: right.problems, rows: right.rows },
   )
   if (left.problems.length > 0) throw new Difference(`the check: ${left.problems.join()}`)
-  const tables = rowsOfFile(file)
+  await compareRows(twins)
+}
+
+/** Compare the rows but for the numbers that each database gives to its own. */
+async function compareRows({ each: [one, two] }: Twins): Promise<void> {
+  const tables = rowsOfFile(join(one.dataDir, 'cuponera.db'))
   const connection = await Connection.open(
     { connectionString: two.databaseUrl ?? '' },
     10_000,

@@ -1,7 +1,7 @@
 import { Random } from '../fuzz/random.ts'
 import type { Json } from '../support/client.ts'
 import type { Databases } from '../support/postgres-databases.ts'
-import { compareEnd } from './compare-end.ts'
+import { awaitRows, compareEnd, patienceMs } from './compare-end.ts'
 import { couponMakers } from './coupon-steps.ts'
 import { pass, startClock, turnTo } from './determined.ts'
 import { Difference, type Received, type Sent, startTwins, type Twins } from './twins.ts'
@@ -95,6 +95,7 @@ export async function run(databases: Databases, { seed, steps }: Script): Promis
       if (fault !== undefined) throw new Difference(`${step.do}: ${fault}`)
     }
     await twins.rest()
+    await awaitRows(twins)
     await twins.stop()
     await compareEnd(twins)
   } finally {
@@ -174,9 +175,6 @@ function jsonOf(text: string): Json {
     return text === '' ? {} : undefined
   }
 }
-
-/** Long enough for work in the background on a busy machine. */
-const patienceMs = 10_000
 
 /** Ask both services, and compare the answers. */
 async function both(
