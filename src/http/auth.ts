@@ -49,8 +49,8 @@ const uncounted = {
 /** The refusal with the request that the service got, for a proxy may have changed its address. */
 function otherRequest(request: Request, context: RequestContext): Refusal {
   const { method, pattern } = context
-  const origins = context.origins()
-  const asked = context.asked()
+  const origins = context.origins
+  const asked = context.asked
   const origin = asked !== null && origins.includes(asked) ? asked : (origins[0] ?? '')
   // From the pattern, since a path may hold a nonce, and words of the client have no place in a sentence of ours.
   const path = pattern.replace(/:(\w+)/g, '{$1}')
