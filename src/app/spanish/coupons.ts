@@ -9,8 +9,8 @@ export const couponSentences: Readonly<Record<string, string>> = {
   '- `nonce`: required': '- `nonce`: obligatorio',
   "- `owner`: optional; The public key of the till's merchant, 64 hex digits. A voucher of another merchant is refused with 409 `other-merchant`: nothing is redeemed, and its state is not disclosed.":
     '- `owner`: opcional; la clave pública del comercio de la caja, 64 dígitos hex. El cupón de otro comercio se rechaza con 409 `other-merchant`: no se canjea nada, y no se revela su estado.',
-  "- `zapRequest`: optional; A zap request (NIP-57, kind 9734, as an object or as its JSON text), signed, with a `coupon` tag whose value is the definition's id. The merchant finds it in redemptions.":
-    '- `zapRequest`: opcional; un pedido de zap (NIP-57, tipo 9734, como objeto o como su texto JSON), firmado, con una etiqueta `coupon` cuyo valor es el id de la definición. El comercio lo encuentra en los canjes.',
+  "- `zapRequest`: optional; The customer's order. The merchant finds it in redemptions.":
+    '- `zapRequest`: opcional; el pedido del cliente. El comercio lo encuentra en los canjes.',
   '- `amountMsat`: optional; The payment in millisatoshi: an integer, 0 or more.':
     '- `amountMsat`: opcional; el pago en milisatoshis: un entero, 0 o más.',
   '- `purchase`: optional; The customer\'s purchase: `{"amount": …, "currency": …}`, as in a benefit. It is compared with the `minimum` of the rules, and the merchant finds it in redemptions.':

@@ -15,8 +15,8 @@ export const serviceSentences: Readonly<Record<string, string>> = {
   "that authority's certificate": 'el certificado de esa autoridad',
   '200 `{"status":"ok"}` while the process answers':
     '200 `{"status":"ok"}` mientras el proceso responde',
-  '200 `{"status":"ok"}` while it can read and write, else 503 (`moved` for good, once the service went to another computer); `"warnings": ["disk-low"]` while the disk has little room':
-    '200 `{"status":"ok"}` mientras puede leer y escribir, si no 503 (`moved` para siempre, cuando el servicio se mudó a otra computadora); `"warnings": ["disk-low"]` mientras queda poco lugar en el disco',
+  '200 `{"status":"ok"}` while it can read and write, else 503 with the reason (`moved` for good, once the service went to another computer); `"warnings": ["disk-low"]` while the disk has little room':
+    '200 `{"status":"ok"}` mientras puede leer y escribir, si no 503 con el motivo (`moved` para siempre, cuando el servicio se mudó a otra computadora); `"warnings": ["disk-low"]` mientras queda poco lugar en el disco',
   'Prometheus text, for a client on the same machine; for others with `Authorization: Bearer <METRICS_TOKEN>`, else 403 `metrics-closed`':
     'Texto de Prometheus, para un cliente en la misma máquina; para otros con `Authorization: Bearer <METRICS_TOKEN>`, si no 403 `metrics-closed`',
   '302 to `/panel` for a browser (`Accept: text/html`), else 404':

@@ -104,6 +104,8 @@ export type ClaimAnswer = {
   status: 'success' | 'claimed'
   /** Unix seconds */
   claimedAt: number
+  /** True if the `zapRequest` was filed with the redemption, false if it was dropped. Present on a success that was sent one */
+  zapRequestKept?: boolean
   /** The definition: UUID */
   couponId: string
   /** The definition */
