@@ -364,6 +364,33 @@ describe('the address over HTTP', () => {
     expect(limitation.default_limit).toBeLessThanOrEqual(limitation.max_limit)
   })
 
+  test('the other numbers are the bounds of the relay: so much is taken, and no more', async () => {
+    const { limitation } = (await call(server.url, '/relay')).json
+    const { max_filters: filters, max_subid_length: chars, max_limit: most } = limitation
+    const reader = await connectRelay(server.url)
+    const none = (count: number) => Array(count).fill({ limit: 0 })
+    await reader.subscribe('s', ...none(filters))
+    reader.send('REQ', 'more', ...none(filters + 1))
+    await reader.wait(([type, about]) => type === 'CLOSED' && about === 'more')
+    await reader.subscribe('x'.repeat(chars), { limit: 0 })
+    reader.send('REQ', 'x'.repeat(chars + 1), { limit: 0 })
+    await reader.wait(([type]) => type === 'NOTICE')
+
+    const dated = (ahead: number) => createEvent({ createdAt: secondsNow() + ahead })
+    const { created_at_upper_limit: ahead } = limitation
+    expect(await reader.publish(dated(ahead - 60))).toEqual([true, ''])
+    expect((await reader.publish(dated(ahead + 60)))[0]).toBe(false)
+
+    const signer = newSigner()
+    const events = Array.from({ length: most + 1 }, (_, at) =>
+      createEvent({ signer, createdAt: now - at }),
+    )
+    await Promise.all(events.map((event) => reader.publish(event)))
+    const all = { authors: [signer.pubkey], limit: most * 2 }
+    expect(await reader.idsOf(all)).toHaveLength(most)
+    reader.close()
+  })
+
   test('GET /relay serves the NIP-11 document to everybody', async () => {
     const { status, headers, json } = await call(server.url, '/relay', {
       headers: { Accept: 'application/nostr+json' },

@@ -21,11 +21,13 @@ export type RemoteSigner = AsyncDisposable & {
 
 /**
  * A signer of NIP-46 with keys of its own, as an app on a phone would be: real events over a real relay. With `relays`
- * it knows `switch_relays` and `logout`, without them it answers both with an error, as it does for other methods.
+ * it knows `switch_relays` and `logout`, without them it answers both with an error, as it does for other methods. It
+ * tells the relays as JSON text, or with `plain` as a list.
  */
 export async function startRemoteSigner(
   relay: string,
   relays: readonly string[] | null = null,
+  plain = false,
 ): Promise<RemoteSigner> {
   const methods: string[] = []
   const user = randomBytes(32)
@@ -45,9 +47,9 @@ export async function startRemoteSigner(
     socket.send(JSON.stringify(['EVENT', event]))
   }
   /** Null for a method that it does not know. */
-  const answer = ({ method, params }: Request): string | null => {
+  const answer = ({ method, params }: Request): unknown => {
     methods.push(method)
-    if (method === 'switch_relays' && relays) return JSON.stringify(relays)
+    if (method === 'switch_relays' && relays) return plain ? relays : JSON.stringify(relays)
     if (method === 'logout' && relays) return 'ack'
     if (method === 'connect') return 'ack'
     if (method === 'get_public_key') return getPublicKey(user)

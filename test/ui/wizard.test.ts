@@ -38,8 +38,14 @@ type Case = {
   says: string
   write: () => Promise<void>
   words: string
+  /** The warning that other systems do not read it. */
+  unread?: string
   benefit: { type: string; [field: string]: unknown }
 }
+
+const unreadPercent = 'Con decimales, otros sistemas no lo leen. Acá anda igual.'
+const unreadProducts =
+  'Otros sistemas no lo leen: esperan los códigos de su catálogo. Acá anda igual.'
 
 const cases: Case[] = [
   {
@@ -52,6 +58,7 @@ const cases: Case[] = [
       await fill('Tope', '3.000,50')
     },
     words: '12,5 % de descuento en toda tu compra, hasta $3.000,50',
+    unread: unreadPercent,
     benefit: { type: 'percent', percent: 12.5, cap: { amount: 3000.5, currency: 'ARS' } },
   },
   {
@@ -66,6 +73,7 @@ const cases: Case[] = [
       await page.getByLabel('¿En qué productos?').fill('café, té , café')
     },
     words: '2.100 sats de descuento en café y té',
+    unread: unreadProducts,
     benefit: { type: 'fixed', amount: 2100, currency: 'SAT', productDs: ['café', 'té'] },
   },
   {
@@ -78,6 +86,7 @@ const cases: Case[] = [
       await page.getByLabel('¿En qué productos?').fill('alfajor')
     },
     words: '3x2 en alfajor',
+    unread: unreadProducts,
     benefit: { type: 'multibuy', buyQty: 3, payQty: 2, productDs: ['alfajor'] },
   },
   {
@@ -126,6 +135,8 @@ test.each(cases)(
     if (one.type === 'Productos gratis') await checkEveryWidth(page, 'panel-wizard-wrong')
     await one.write()
     await page.locator('.coupon-benefit').getByText(one.words, { exact: true }).waitFor()
+    const unread = await page.getByText(/otros sistemas/i).allTextContents()
+    expect(unread).toEqual(one.unread === undefined ? [] : [one.unread])
     await checkPage(page, `panel-wizard-${one.benefit.type}`)
     await next(page)
     const created = page.waitForResponse(

@@ -50,8 +50,11 @@ test('a signer that knows neither switch_relays nor logout answers with an error
   ])
 })
 
-test('the relays that a signer asks for are used from then on', async () => {
-  await using phone = await startRemoteSigner(first, [second, first])
+test.each([
+  ['JSON text', false],
+  ['a list', true],
+])('the relays that a signer asks for, as %s, are used from then on', async (_, plain) => {
+  await using phone = await startRemoteSigner(first, [second, first], plain)
   const { signers, texts } = newSigners()
   const signer = await signers.open(phone.address)
   expect((await signer.sign(template())).pubkey).toBe(signer.pubkey)
