@@ -26,7 +26,8 @@ beforeAll(async () => {
 afterAll(cleanUp)
 
 test('each release has a file, named by its minor version', () => {
-  expect(releases).toContain(`${version.replace(/\.\d+$/, '')}.txt`)
+  const [major, minor] = version.split('.')
+  expect(releases).toContain(`${major}-${minor}.txt`)
 })
 
 describe.each(releases)('a client of %s', (release) => {

@@ -292,8 +292,6 @@ export const fieldSentences: Readonly<Record<string, string>> = {
     'Por qué falló la autenticación, o por qué el servicio no está listo',
   'True if the `zapRequest` was filed with the redemption, false if it was dropped. Present on a success that was sent one':
     'Verdadero si el `zapRequest` quedó con el canje, falso si se descartó. Presente en un éxito al que se le mandó uno',
-  '1: with the vouchers that a refresh has swapped for others':
-    '1: con los cupones que un cambio de manos cambió por otros',
   'A setup code would let the caller in': 'Un código de instalación admitiría a quien pregunta',
   'When and with which purchase it is redeemed. Absent without rules':
     'Cuándo y con qué compra se canjea. Falta si no hay reglas',
