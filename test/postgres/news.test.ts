@@ -175,21 +175,30 @@ test('a database of one node gets the tables of several', async () => {
   await other.end()
 })
 
-test('a promoted server gives the numbers of transactions again, so that its nodes read anew', async () => {
+test('a server that started again gives numbers of transactions again, so that its nodes read anew', async () => {
   const { url } = await rows.create()
   const listeners = new Listeners()
   const heard = hear(listeners)
-  let timeline = 1
+  let start = 'first'
   const line = new NewsLine({
     channel: 'cuponera_service',
     connect: (onEnd) => Connection.open({ connectionString: url }, 10_000, onEnd),
-    timeline: () => timeline,
+    start: () => start,
     listeners,
     failed: (cause) => expect(cause).toBeNull(),
   })
   await line.follow()
-  timeline = 2
+  start = 'second'
   await until('it is told', () => heard.includes('missed'))
   await line.close()
   expect(heard).toEqual(['missed'])
+})
+
+test('after a crash of the server its nodes read anew', async () => {
+  const { one, heard, tell } = await openTwo()
+  await tell(one, 'before')
+  await until('it is heard', () => heard.two.includes('before'))
+  await databases.server.kill()
+  await databases.server.start()
+  await until('it reads anew', () => heard.two.includes('missed'))
 })

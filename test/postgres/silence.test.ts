@@ -127,7 +127,7 @@ test('a commit that was given up is read anew by its own node when its transacti
   const line = new NewsLine({
     channel: 'cuponera_service',
     connect: (onEnd) => Connection.open({ connectionString: url }, 10_000, onEnd),
-    timeline: () => 1,
+    start: () => 'first',
     listeners,
     failed: (cause) => expect(cause).toBeNull(),
   })

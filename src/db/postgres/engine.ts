@@ -132,7 +132,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     this.#news = new NewsLine({
       channel: options.channel === 'relay' ? 'cuponera_relay' : serviceChannel,
       connect: (onEnd) => this.#servers.connectToRead(onEnd, limits.leaseSilenceSeconds),
-      timeline: () => this.#servers.timeline,
+      start: () => this.#servers.start,
       listeners: this.#listeners,
       failed: (cause) => options.events?.failed(cause, 0),
       unread: options.events?.unread,

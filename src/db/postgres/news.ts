@@ -35,8 +35,8 @@ export const serviceChannel = 'cuponera_service'
 type NewsParts = {
   channel: string
   connect: (onEnd: () => void) => Promise<Connection>
-  /** The number of promotions before the history of the newest connection. */
-  timeline: () => number
+  /** The start of the server of the newest connection: another one after a crash, a restart and a promotion. */
+  start: () => string
   listeners: Listeners
   failed: (cause: unknown) => void
   /** News were not read for too long. Told once, until they are read again. */
@@ -49,7 +49,7 @@ type NewsParts = {
  * The place up to which news are read. Every transaction before `xid` has ended and was read. Later ones may have ended
  * too: their news are in `seen`. `forgotten` is the newest transaction whose news were deleted, as of the last look.
  */
-type Place = { timeline: number; xid: string; seen: Set<number>; forgotten: string }
+type Place = { start: string; xid: string; seen: Set<number>; forgotten: string }
 
 type Rows = Result['rows']
 
@@ -232,10 +232,10 @@ export class NewsLine {
 
   /** Read the news of the others since the last time, and tell them here. */
   async #read(connection: Connection): Promise<void> {
-    // Before the numbers: they are those of this history or of none, since its connections end with it.
-    const timeline = this.#parts.timeline()
+    // Before the numbers: they are those of this start or of none, since its connections end with it.
+    const start = this.#parts.start()
     const before = this.#place
-    const known = before?.timeline === timeline ? before : null
+    const known = before?.start === start ? before : null
     const [now, first, last] = await Promise.all([
       connection.send(
         `SELECT CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS xid,
@@ -248,9 +248,9 @@ export class NewsLine {
     ])
     const xid = String(now.rows[0]?.xid)
     this.#setMoved(now.rows[0]?.moved === true)
-    // A promoted server gives numbers of transactions again that the old one had given.
+    // A server that crashed, and a promoted one, give numbers of transactions again whose commits were not yet on disk.
     if (known === null || first === null) {
-      this.#place = { timeline, xid, seen: new Set(), forgotten: last }
+      this.#place = { start, xid, seen: new Set(), forgotten: last }
       this.#doubts = false
       this.#doubted = null
       if (before) this.#parts.listeners.missed()
@@ -260,7 +260,7 @@ export class NewsLine {
     const forgotten = pages === 1 ? last : await this.#forgotten(connection)
     const lost = isLater(forgotten, known.forgotten) && !isLater(known.xid, forgotten)
     const full = seen.size > limits.newsSeenMax
-    this.#place = { timeline, xid, seen: full ? new Set() : seen, forgotten }
+    this.#place = { start, xid, seen: full ? new Set() : seen, forgotten }
     if (full) this.#place.xid = await this.#newest(connection)
     const ended = await this.#endDoubt(connection, xid)
     if (lost || full || ended) this.#parts.listeners.missed()

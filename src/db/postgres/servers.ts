@@ -24,7 +24,7 @@ export class Servers {
   /** The place of the address that was the primary the last time. */
   #primary = 0
   /** The newest history that we wrote to. A primary that was replaced and comes back has an older one. */
-  #history: Pick<Look, 'system' | 'timeline'> | null = null
+  #history: Pick<Look, 'system' | 'timeline' | 'start'> | null = null
   #facts: ServerFacts | null = null
   /** Connections to the servers of the newest history. */
   readonly #connections = new Set<Connection>()
@@ -49,6 +49,11 @@ export class Servers {
   /** The number of promotions before the newest history. */
   get timeline(): number {
     return this.#history?.timeline ?? 0
+  }
+
+  /** The start of the server of the newest connection. Empty before the first one. */
+  get start(): string {
+    return this.#history?.start ?? ''
   }
 
   /** Connect to the primary. `onEnd` is told when that connection ends. Rejects with the reason of every server. */
