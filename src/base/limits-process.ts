@@ -74,6 +74,8 @@ export const processLimits = {
   /** A node asks its session of leases this often, and gives them up after so long without an answer. */
   leaseBeatSeconds: 2,
   leaseSilenceSeconds: 5,
+  /** The server ends a session of leases without a beat for so long: later than its node gives them up. */
+  leaseIdleSeconds: 8,
   /** A node without a beat for so long counts as silent. */
   nodeSilentSeconds: 10,
   /** The row of a node that died stays for so long, for the operator to see. */

@@ -1,6 +1,7 @@
 /** Servers that are silent, and standbys that are away: what concerns an operation is answered, and the rest goes on. */
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
+import { limits } from '../../src/base/limits.ts'
 import type { Leases } from '../../src/db/database.ts'
 import { type Connection, ConnectionLost } from '../../src/db/postgres/connection.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
@@ -101,6 +102,18 @@ test('a lease ends with its session, and another node takes the work', async () 
   expect(await one.lease('sweep')).toBeNull()
   await lease?.release()
   await leased(one, 'courier')
+})
+
+test('the server ends the leases of a node that hangs, and they are over for that node', async () => {
+  const { url } = await rows.create()
+  const one = rows.engine(url)
+  const usual = { ...limits }
+  // Without beats it is as silent as a stopped process, and its connection is as alive.
+  Object.assign(limits, { leaseBeatSeconds: 3600, leaseIdleSeconds: 1 })
+  const lease = await one.lease('sweep').finally(() => Object.assign(limits, usual))
+  expect(lease?.held()).toBe(true)
+  await leased(rows.engine(url))
+  await until('the node gives it up', () => lease?.held() === false)
 })
 
 test('a lease is over for a node that hears nothing of the server', async () => {

@@ -135,7 +135,11 @@ export class Leasing {
     }
     session.beat.unref()
     // A standby that is away stops commits. Leases go on meanwhile, and so does what is only told of a node.
-    connection.send('SET synchronous_commit = off', []).catch(() => undefined)
+    // The kernel answers for a node that hangs, so the server ends a session without beats.
+    const idleMs = limits.leaseIdleSeconds * 1000
+    for (const setting of ['synchronous_commit = off', `idle_session_timeout = ${idleMs}`]) {
+      connection.send(`SET ${setting}`, []).catch(() => undefined)
+    }
     this.#session = session
     await this.#question(session)
     if (connection.open) return session
