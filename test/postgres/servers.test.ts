@@ -213,6 +213,16 @@ test('an address is shown with its hosts and its name alone', () => {
   ])
 })
 
+test.each(['sslrootcert', 'sslkey'])(
+  'a start says that the file of %s cannot be read',
+  async (name) => {
+    const url = databases.server.url(await databases.create('coupons'))
+    const line = await startOn(`${url}&${name}=${encodeURIComponent('/nowhere/file.pem')}`)
+    expect(line).toContain('cannot use the database of DATABASE_URL')
+    expect(line).toContain('/nowhere/file.pem')
+  },
+)
+
 test('a pooler in transaction mode is refused at the start, and one in session mode is used', async () => {
   const name = await databases.create('coupons')
   for (const mode of ['session', 'transaction'] as const) {

@@ -63,6 +63,21 @@ function parseInteger(text: string): number {
   return value
 }
 
+/** Throws ConnectionLost where a file that the address names (`sslrootcert`, `sslkey`) cannot be read. */
+function createClient(config: ClientConfig, timeoutMs: number): Client {
+  try {
+    return new Client({
+      ...config,
+      pipeline: true,
+      keepAlive: true,
+      connectionTimeoutMillis: timeoutMs,
+      types: { getTypeParser: parserOf },
+    } as ClientConfig)
+  } catch (cause) {
+    throw new ConnectionLost(cause instanceof Error ? cause.message : String(cause))
+  }
+}
+
 /**
  * One connection, pipelined: statements are sent without waiting for those before them, and the server runs
  * them in their order. It is never opened again by itself: what a broken transaction left is unknown.
@@ -107,13 +122,7 @@ export class Connection {
     onEnd: () => void,
     silenceMs = limits.databaseAnswerSeconds * 1000,
   ): Promise<Connection> {
-    const client = new Client({
-      ...config,
-      pipeline: true,
-      keepAlive: true,
-      connectionTimeoutMillis: timeoutMs,
-      types: { getTypeParser: parserOf },
-    } as ClientConfig)
+    const client = createClient(config, timeoutMs)
     const connection = new Connection(client, onEnd, silenceMs)
     try {
       await client.connect()
