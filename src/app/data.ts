@@ -74,7 +74,7 @@ const watchLines: Record<Verdict, readonly ['error' | 'warn', event: string, hin
   waiting: [
     'error',
     'standby.lost',
-    'writes are refused: bring the standby back, or take it out of synchronous_standby_names',
+    'writes are refused, and after a start of the server or a promotion reads, too: bring the standby back, or take it out of synchronous_standby_names',
   ],
   unreachable: [
     'error',

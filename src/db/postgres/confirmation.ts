@@ -2,6 +2,10 @@ import { type Connection, ConnectionLost } from './connection.ts'
 import type { Look } from './durability.ts'
 import type { StandbyWatch } from './standby-watch.ts'
 
+/** The sentence of `unavailable` here. */
+const uncertainWords =
+  'Ahora no se puede responder con certeza: la base de datos espera a su copia. Probá de nuevo en unos segundos.'
+
 /**
  * A running server shows a commit when its standby has it. One that starts again shows all that are on its disk, also
  * those that waited, and they are lost if the standby is promoted. So after each start of the server nothing is read
@@ -22,7 +26,7 @@ export class Confirmation {
     // Nobody waits for a standby: the disk of the server is what was asked for.
     if (facts.standbys === '') this.#confirmed = start
     while (this.#confirmed !== start) {
-      await this.#standby.require()
+      await this.#standby.require(uncertainWords)
       this.#asking ??= this.#ask(connection, start).finally(() => {
         this.#asking = null
       })

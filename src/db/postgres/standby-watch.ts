@@ -78,9 +78,9 @@ export class StandbyWatch {
     return this.#verdict
   }
 
-  /** Refuse `unavailable` unless commits are answered. */
-  async require(): Promise<void> {
-    const refusal = refusalOf(await this.verdict())
+  /** Refuse `unavailable` unless commits are answered. `words`: the sentence while they wait for a standby. */
+  async require(words = waitingWords): Promise<void> {
+    const refusal = refusalOf(await this.verdict(), words)
     if (refusal !== null) throw refusal
   }
 
@@ -160,7 +160,7 @@ export class StandbyWatch {
 const waitingWords =
   'Ahora no se puede guardar nada: la base de datos espera a su copia. Probá de nuevo en unos segundos.'
 
-function refusalOf(verdict: Verdict): Refusal | null {
-  if (verdict === 'waiting') return new Refusal('unavailable', { retryAfter: 5 }, waitingWords)
+function refusalOf(verdict: Verdict, words = waitingWords): Refusal | null {
+  if (verdict === 'waiting') return new Refusal('unavailable', { retryAfter: 5 }, words)
   return verdict === 'unreachable' ? new Refusal('unavailable', { retryAfter: 2 }) : null
 }
