@@ -71,6 +71,9 @@ export const processLimits = {
   standbyWaitSeconds: 3,
   /** While commits wait for a standby, the server is asked this often whether they still do. */
   standbyLookSeconds: 1,
+  /** A start whose commits wait ends when no standby is connected for so long, or when one lags for so long. */
+  standbyAwaySeconds: 5,
+  standbyLagSeconds: 600,
   /** A node asks its session of leases this often, and gives them up after so long without an answer. */
   leaseBeatSeconds: 2,
   leaseSilenceSeconds: 5,

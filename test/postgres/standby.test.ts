@@ -233,8 +233,11 @@ test('no more than some wait to learn the fate of a commit, and none for longer 
 })
 
 /** The line that a start ends with. */
-async function startOn(url: string): Promise<string> {
-  const options = { url, schema: couponSchema, now: () => Date.now() / 1000, stores: () => ({}) }
+async function startOn(url: string, watched = (_: Verdict): void => undefined): Promise<string> {
+  const ignored = () => undefined
+  const events = { committed: ignored, failed: ignored, watched }
+  const now = () => Date.now() / 1000
+  const options = { url, schema: couponSchema, now, stores: () => ({}), events }
   return openPostgres(options).then(
     async ({ database }) => {
       await database.close()
@@ -260,6 +263,28 @@ test.each(['new', 'used'])(
     expect(await startOn(url)).toBe('started')
   },
 )
+
+test('a start waits for a standby that is connected and lags', async () => {
+  const { url, other } = await rows.create()
+  const between = await openHost(databases.server)
+  named = true
+  const following = { name: 'standby', waited: true, through: between }
+  const standby = await startStandby(databases.server, following)
+  const { engine } = openEngine(url)
+  between.hold()
+  const held = codeOf(engine.transact({ roots: 'none' }, (tx) => tx.insert(1)))
+  await until('its commit waits', async () => (await waiting(other)).length > 0)
+  // Without a connected standby the first look would end it.
+  Object.assign(limits, { standbyAwaySeconds: 0 })
+  const told: Verdict[] = []
+  const started = startOn(url, (verdict) => void told.push(verdict))
+  await until('the start waits, too', () => told.includes('waiting'))
+  between.letGo()
+  expect([await started, await held]).toEqual(['started', 'answered'])
+  await engine.close()
+  between.close()
+  await standby.stop()
+})
 
 /** Kills the server, or one of its processes, after which it recovers by itself. */
 const deaths = {
@@ -298,7 +323,10 @@ test.each(Object.keys(deaths) as (keyof typeof deaths)[])(
     expect(await idsIn(after)).toEqual([1, 2])
     await until('the watch is free', () => told.includes('free'))
     const refused = await count().catch((cause: unknown) => cause)
-    expect(refused).toMatchObject({ code: 'unavailable', words: expect.stringContaining('copia') })
+    expect(refused).toMatchObject({
+      code: 'unavailable',
+      words: expect.stringContaining('responder con certeza'),
+    })
     // Many that ask leave one session at the server.
     const asked = Array.from({ length: 30 }, () => codeOf(count()))
     expect(await Promise.all(asked)).toEqual(Array(30).fill('unavailable'))

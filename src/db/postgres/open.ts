@@ -2,7 +2,7 @@ import { limits } from '../../base/limits.ts'
 import { OperatorError } from '../../base/operator-error.ts'
 import { Refusal } from '../../base/refusal.ts'
 import { type Schema, versionOf } from '../migrations.ts'
-import { ConnectionLost, StatementFailed } from './connection.ts'
+import { type Connection, ConnectionLost, StatementFailed } from './connection.ts'
 import type { ServerFacts } from './durability.ts'
 import { PostgresEngine, type PostgresOptions } from './engine.ts'
 import { requireArrived } from './move-marks.ts'
@@ -37,17 +37,17 @@ export async function openPostgres<Tx>(
   const database = new PostgresEngine(options)
   try {
     await database.requireSessions()
-    await whileConfirmed(database, async () => {
-      await database.administer(
+    await whileConfirmed(database, () =>
+      database.administer(
         (connection) => createSchema(connection, schema),
         limits.upgradeSilenceSeconds,
-      )
-      await database.nodes?.join(versionOf(schema))
-      // From the row of this node on, a move waits for it.
-      await database.administer(requireArrived)
-      // Before anything is read that news could be about.
-      await database.follow()
-    })
+      ),
+    )
+    await whileConfirmed(database, async () => database.nodes?.join(versionOf(schema)))
+    // From the row of this node on, a move waits for it.
+    await database.administer(requireArrived)
+    // Before anything is read that news could be about.
+    await whileConfirmed(database, () => database.follow())
     const server = database.server
     if (server === null) throw new ConnectionLost('the connection has ended')
     return { database, server }
@@ -67,35 +67,77 @@ export async function openPostgres<Tx>(
 }
 
 /**
- * Run the work of a start. Throws OperatorError when commits wait for a standby that is away, those of this start or of
+ * Run a step of a start. Throws OperatorError when commits wait for a standby that is away, those of this start or of
  * others: each start would leave some more of them at the server.
  */
 async function whileConfirmed<Tx>(
   database: PostgresEngine<Tx>,
-  work: () => Promise<void>,
+  step: () => Promise<unknown>,
 ): Promise<void> {
-  const requireStandby = async () => {
-    if (!(await database.commitsWait())) return
-    throw new OperatorError(
-      'commits of the database of DATABASE_URL wait for a standby that is away\nbring it back, or take it out of synchronous_standby_names',
-    )
-  }
-  await requireStandby()
-  let ended = false
-  const watch = async () => {
-    for (;;) {
-      await Bun.sleep(limits.standbyLookSeconds * 1000)
-      if (ended) return
-      await requireStandby()
+  const end = performance.now() + limits.upgradeSilenceSeconds * 1000
+  for (;;) {
+    let ended = false
+    await requireStandby(database, () => ended)
+    const watch = async () => {
+      for (;;) {
+        await Bun.sleep(limits.standbyLookSeconds * 1000)
+        if (ended) return
+        await requireStandby(database, () => ended)
+      }
+    }
+    try {
+      await Promise.race([step(), watch()])
+      return
+    } catch (cause) {
+      const mayPass = cause instanceof ConnectionLost || cause instanceof Refusal
+      // The step runs again when the standby has caught up.
+      if (!mayPass || performance.now() > end || !(await database.commitsWait())) throw cause
+    } finally {
+      ended = true
     }
   }
-  try {
-    await Promise.race([work(), watch()])
-  } catch (cause) {
-    // A connection that waited for too long is lost, which tells the operator less.
-    if (cause instanceof ConnectionLost || cause instanceof Refusal) await requireStandby()
-    throw cause
-  } finally {
-    ended = true
+}
+
+/**
+ * Wait until no commit waits for a standby. One that is connected may lag, as behind a new index. Throws OperatorError
+ * when none is, or when it lags for too long.
+ */
+async function requireStandby<Tx>(
+  database: PostgresEngine<Tx>,
+  ended: () => boolean,
+): Promise<void> {
+  const began = performance.now()
+  let connectedAt = began
+  while (!ended() && (await database.commitsWait())) {
+    const connected = await database.administer(standbyConnected).catch(requireFault)
+    const now = performance.now()
+    if (connected) connectedAt = now
+    const away = now - connectedAt > limits.standbyAwaySeconds * 1000
+    if (away || now - began > limits.standbyLagSeconds * 1000) {
+      throw new OperatorError(
+        'commits of the database of DATABASE_URL wait for a standby that is away\nbring it back, or take it out of synchronous_standby_names',
+      )
+    }
+    await Bun.sleep(limits.standbyLookSeconds * 1000)
   }
+}
+
+/**
+ * True if a standby is connected whose name is one of those that commits wait for. An ordinary role sees no more of it;
+ * the server ends the connection of one that is silent.
+ */
+async function standbyConnected(connection: Connection): Promise<boolean> {
+  const { rows } = await connection.send(
+    `SELECT count(*) AS standbys FROM pg_stat_replication,
+       lower(current_setting('synchronous_standby_names')) AS names
+     WHERE strpos(names, '*') > 0 OR strpos(names, lower(application_name)) > 0`,
+    [],
+  )
+  return Number(rows[0]?.standbys) > 0
+}
+
+/** A look that failed found no standby. */
+function requireFault(cause: unknown): false {
+  if (cause instanceof ConnectionLost || cause instanceof StatementFailed) return false
+  throw cause
 }
