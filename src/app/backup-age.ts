@@ -12,7 +12,7 @@ function markPath(dataDir: string): string {
 export function noteBackup(dataDir: string): boolean {
   const path = markPath(dataDir)
   try {
-    closeSync(openSync(path, 'a', 0o600))
+    closeSync(openSync(path, 'w', 0o600))
     ownLikeDirectory(path)
     utimesSync(path, systemClock(), systemClock())
     return true
