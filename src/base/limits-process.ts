@@ -38,11 +38,6 @@ export const processLimits = {
    * A client that brings about many of them slows down one commit in a hundred.
    */
   carefulCommits: 100,
-  /** After so many commits that all waited as long for the disk, its syncs run in another thread; after as many shorter ones no more. */
-  asideSyncMs: 1,
-  asideCommits: 8,
-  /** Frames in the log of the database, one a page, at which it is folded into the file. SQLite's own default. */
-  logFrames: 1000,
   /** After two commits that waited as long for the disk, the next one waits `gatherMs` for operations that share it. */
   slowSyncMs: 15,
   gatherMs: 3,

@@ -5,8 +5,7 @@ import type { Root, Roots } from './roots.ts'
 /**
  * The port of operations to the database. An engine promises:
  * - `transact` resolves only when the writes of the operation are on disk. A refusal thrown inside undoes this
- *   operation alone and is passed on. Any other failure rejects with its cause. After a failure of the disk or of the
- *   connection the operation may stand nevertheless: its caller asks again, under the same key.
+ *   operation alone and is passed on. Any other failure rejects with its cause.
  * - Operations behave as if they ran one after the other. An engine may run one again from the start, so an
  *   operation awaits nothing but `tx`.
  * - `roots` are the rows that an operation decides on, known before it begins. An engine whose

@@ -7,9 +7,7 @@ import type { AfterCommit, Lease, Locking, OpenDatabase, Plan } from './database
 import { migrate, type Schema } from './migrations.ts'
 import { Listeners, type NewsListener, type Topic } from './news.ts'
 import { Reader, StalledOperation } from './reader.ts'
-import { framesOf, SlowDisk } from './slow-disk.ts'
 import type { Sql } from './sql.ts'
-import type { Wal } from './wal.ts'
 import { createWriter, isSqliteFailure, type Job, runJobs, type Writer } from './writer.ts'
 
 /** Events of the engine for the metrics. */
@@ -27,8 +25,6 @@ export type SqliteOptions<Tx> = {
   events?: EngineEvents
   /** Opens a connection to the path. A simulation has disks of its own. */
   connect?: (path: string) => Sqlite
-  /** Opens the log of the database, so that another thread waits for a slow disk. Without it COMMIT always does. */
-  wal?: (path: string) => Wal | null
   time?: EngineTime
 }
 
@@ -60,14 +56,8 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   #flushing = false
   #closed = false
   readonly #time: EngineTime
-  /** Milliseconds that the last commits waited for the disk. One alone may have been held up by something else. */
-  #waits: number[] = []
-  /** Syncs run in another thread. */
-  #aside = false
-  #wal: Wal | null
-  readonly #slowDisk: SlowDisk | null
-  /** Operations that were refused because their commit could not be synced. It may stand nevertheless. */
-  #unsettled: Job<Tx>[] = []
+  /** Milliseconds that the last two commits waited for the disk. One alone may have been held up by something else. */
+  #synced: [number, number] = [0, 0]
   #newestWrite = 0
   #newestStored = 0
   /** True if the last process closed the file properly. */
@@ -93,20 +83,9 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       .get()
     this.cleanStart = this.#sound = state?.clean === 1
     this.#newestWrite = this.#newestStored = state?.newest_write ?? 0
-    this.#wal = options.wal?.(options.path) ?? null
-    // The last process may have been ended after a failed sync.
-    if (!this.cleanStart) this.#wal?.rewrite(framesOf(connection))
     connection.run('UPDATE state SET clean = 0 WHERE id = 1')
     this.#writer = createWriter(connection, options.stores, this.#listeners)
     this.#reader = new Reader(this.#connect(options.path), options.stores)
-    this.#slowDisk =
-      this.#wal &&
-      new SlowDisk({
-        wal: this.#wal,
-        reader: this.#reader,
-        steadyMs: () => this.#time.steadyMs(),
-        failed: (cause) => options.events?.failed(cause, 0),
-      })
   }
 
   /** True while the clock is behind the newest write. Writes are refused then. */
@@ -168,12 +147,6 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   async close(): Promise<void> {
     this.#closed = true
     while (this.#flushing) await new Promise((resolve) => setImmediate(resolve))
-    if (this.#slowDisk?.unsynced && !(await this.#mended(this.#slowDisk, []))) {
-      // The last connection that closes folds the log into the file. The reader stays open, until the process ends.
-      this.#writer?.connection.close()
-      this.#writer = null
-      return
-    }
     this.#reader.close()
     try {
       this.#settleFile(this.#writer?.connection ?? this.#connect(this.#options.path))
@@ -184,13 +157,10 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     } finally {
       this.#writer?.connection.close()
       this.#writer = null
-      this.#wal?.close()
-      this.#wal = null
     }
   }
 
   #settleFile(connection: Sqlite): void {
-    connection.run('PRAGMA synchronous = FULL')
     // After an unclean stop without a check the file stays unclean, so that the next start checks it.
     connection.run('UPDATE state SET clean = ?, newest_write = max(newest_write, ?) WHERE id = 1', [
       this.#sound ? 1 : 0,
@@ -208,27 +178,12 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     const flush = () => void this.#flush()
     // Nobody is answered while a commit waits for a slow disk. In the pause before it reads are answered, and operations
     // arrive that share it.
-    if (this.#waited(2, (ms) => ms >= limits.slowSyncMs)) {
-      this.#time.after(limits.gatherMs, flush)
-    } else setImmediate(flush)
-  }
-
-  /** True if the last commits all waited as long for the disk. */
-  #waited(commits: number, so: (ms: number) => boolean): boolean {
-    const waits = this.#waits.slice(0, commits)
-    return waits.length === commits && waits.every(so)
-  }
-
-  #measured(ms: number): void {
-    this.#waits = [ms, ...this.#waits.slice(0, limits.asideCommits - 1)]
-    if (this.#waited(limits.asideCommits, (one) => one >= limits.asideSyncMs)) this.#aside = true
-    if (this.#waited(limits.asideCommits, (one) => one < limits.asideSyncMs)) this.#aside = false
+    if (Math.min(...this.#synced) < limits.slowSyncMs) setImmediate(flush)
+    else this.#time.after(limits.gatherMs, flush)
   }
 
   async #flush(): Promise<void> {
     const batch = [...this.#queue.splice(0, limits.batchMax), ...this.#heavy.splice(0, 1)]
-    if (this.#slowDisk?.unsynced && !(await this.#mended(this.#slowDisk, batch))) return
-    const started = performance.now()
     // Operations await only their transaction, so all of them end within this turn of the loop.
     const watch = { stalled: false }
     const timer = setImmediate(() => {
@@ -246,39 +201,11 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       return
     }
     clearImmediate(timer)
-    if (this.#slowDisk?.pinned && !(await this.#synced(this.#slowDisk, batch))) return
-    this.#options.events?.committed(batch.length, (performance.now() - started) / 1000)
     this.#next()
     for (const job of batch) {
       for (const effect of job.effects) this.#do(effect)
       settle(job)
     }
-  }
-
-  /** Bring a commit to a slow disk. False if that failed, and the batch is refused. */
-  async #synced(slowDisk: SlowDisk, batch: Job<Tx>[]): Promise<boolean> {
-    try {
-      const ms = await slowDisk.sync(this.#openWriter())
-      if (ms !== null) this.#measured(ms)
-      return true
-    } catch (cause) {
-      this.#unsettled = batch
-      this.#fail(batch, cause)
-      return false
-    }
-  }
-
-  /** Bring a commit to the disk whose sync failed. False if it failed again, and the batch is refused. */
-  async #mended(slowDisk: SlowDisk, batch: Job<Tx>[]): Promise<boolean> {
-    try {
-      await slowDisk.mend(this.#openWriter())
-    } catch (cause) {
-      this.#fail(batch, cause)
-      return false
-    }
-    const effects = this.#unsettled.splice(0).flatMap((job) => job.effects)
-    for (const effect of effects) this.#do(effect)
-    return true
   }
 
   #next(): void {
@@ -305,8 +232,9 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   async #commit(batch: Job<Tx>[], watch: { stalled: boolean }): Promise<void> {
     const now = this.#options.now()
     if (this.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
-    const writer = this.#openWriter()
-    this.#slowDisk?.begin(writer, this.#aside)
+    const started = performance.now()
+    this.#writer ??= this.#reopen()
+    const writer = this.#writer
     await runJobs(writer, batch, () => {
       if (watch.stalled) throw new StalledOperation()
     })
@@ -316,8 +244,9 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     }
     const asked = this.#time.steadyMs()
     writer.commit.run()
-    if (!writer.aside && writer.batch.writes > 0) this.#measured(this.#time.steadyMs() - asked)
+    this.#synced = [this.#synced[1], this.#time.steadyMs() - asked]
     if (now > this.#newestWrite) this.#newestWrite = now
+    this.#options.events?.committed(batch.length, (performance.now() - started) / 1000)
   }
 
   /**
@@ -329,17 +258,12 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.#writer = null
     this.#newestStored = 0
     // Closing finalises every statement. With the last one SQLite rolls back.
-    try {
-      connection?.close()
-    } finally {
-      this.#slowDisk?.undone()
-    }
+    connection?.close()
   }
 
-  #openWriter(): Writer<Tx> {
+  #reopen(): Writer<Tx> {
     const { path, stores } = this.#options
-    this.#writer ??= createWriter(this.#connect(path), stores, this.#listeners)
-    return this.#writer
+    return createWriter(this.#connect(path), stores, this.#listeners)
   }
 }
 

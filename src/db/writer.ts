@@ -26,8 +26,6 @@ export type Writer<Tx> = {
   effects: (() => void)[]
   /** Commits from now in which each operation has a savepoint. */
   careful: number
-  /** Its commits are synced in another thread (slow-disk.ts). */
-  aside: boolean
   begin: Statement
   commit: Statement
   rollback: Statement
@@ -63,7 +61,6 @@ export function createWriter<Tx>(
     },
     effects: [] as (() => void)[],
     careful: 0,
-    aside: false,
     begin: connection.query('BEGIN IMMEDIATE'),
     commit: connection.query('COMMIT'),
     rollback: connection.query('ROLLBACK'),

@@ -1,9 +1,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chooseSeed, Random } from '../fuzz/random.ts'
-import { program } from '../support/program.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
-import { withSlowSyncs } from '../support/slow-syncs.ts'
 import { checkInvariants, type Memory, startWorker, verifyMemory } from '../support/workload.ts'
 
 /** The result of the rounds of a crash test. */
@@ -18,17 +16,16 @@ export type CrashReport = {
 
 /**
  * Kill a server (SIGKILL) in the middle of a mixed load from several processes, start it again on
- * the same file and address, and check every answer that was given before; `count` times in a row. `syncMs`: each sync
- * takes so much longer (it needs strace), so that those of commits run in another thread.
+ * the same file and address, and check every answer that was given before; `count` times in a row.
  */
-export async function crashRounds(count: number, random: Random, syncMs = 0): Promise<CrashReport> {
+export async function crashRounds(count: number, random: Random): Promise<CrashReport> {
   const dataDir = newDirectory()
   const report: CrashReport = { rounds: 0, acknowledged: 0, cutOff: 0, problems: [] }
-  let server = await startCrashable(dataDir, '0', syncMs)
+  let server = await startCrashable(dataDir, '0')
   for (let round = 0; round < count; round++) {
     const port = new URL(server.url).port
     const memories = await loadAndKill(server, random)
-    server = await startCrashable(dataDir, port, syncMs)
+    server = await startCrashable(dataDir, port)
     for (const memory of memories) {
       report.acknowledged += memory.acknowledged
       report.cutOff += memory.unheard.length
@@ -43,10 +40,8 @@ export async function crashRounds(count: number, random: Random, syncMs = 0): Pr
   return report
 }
 
-function startCrashable(dataDir: string, port: string, syncMs: number): Promise<TestServer> {
-  const env = { PORT: port, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' }
-  const command = syncMs > 0 && { command: withSlowSyncs(program, syncMs) }
-  return startServer({ dataDir, env, ...command })
+function startCrashable(dataDir: string, port: string): Promise<TestServer> {
+  return startServer({ dataDir, env: { PORT: port, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' } })
 }
 
 async function loadAndKill(server: TestServer, random: Random): Promise<Memory[]> {
@@ -60,19 +55,10 @@ async function loadAndKill(server: TestServer, random: Random): Promise<Memory[]
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      count: { type: 'string', default: '20' },
-      'sync-ms': { type: 'string', default: '0' },
-    },
-  })
+  const { values } = parseArgs({ options: { count: { type: 'string', default: '20' } } })
   const seed = chooseSeed()
   console.log(`SEED=${seed}`)
-  const report = await crashRounds(
-    Number(values.count),
-    new Random(seed),
-    Number(values['sync-ms']),
-  )
+  const report = await crashRounds(Number(values.count), new Random(seed))
   await cleanUp()
   for (const problem of report.problems.slice(0, 20)) console.log(problem)
   console.log(

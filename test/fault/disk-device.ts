@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { newDirectory } from '../support/server.ts'
 
 /** Offsets in the block that disk-faults.c shares with a test, in its order. */
-const at = { armed: 0, error: 8, first: 16, last: 24, counted: 32, failed: 40, syncMs: 816 }
+const at = { armed: 0, error: 8, first: 16, last: 24, counted: 32, failed: 40 }
 const texts = { match: [48, 256], below: [304, 256], told: [560, 256] } as const
-const blockBytes = 824
+const blockBytes = 816
 
 /** A fault of a disk: its error, and the numbers of the first and the last call that fail. */
 export type Fault = { error: 'EIO' | 'ENOSPC'; first: number; last: number }
@@ -66,11 +66,6 @@ export class Device {
 
   disarm(): void {
     this.#set('armed', 0)
-  }
-
-  /** Each sync takes so many milliseconds longer from now on, also while it is not armed. */
-  slow(ms: number): void {
-    this.#set('syncMs', ms)
   }
 
   /** The number of calls since it was armed. */

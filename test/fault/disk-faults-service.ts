@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { limits } from '../../src/base/limits.ts'
 import {
   type Answer,
   call,
   createDefinition,
   type Json,
-  mintOne,
   newSigner,
   openSession,
   withKey,
@@ -51,27 +49,27 @@ type World = {
 /** No floor: the disk fails in spite of it. Nothing is delivered elsewhere, so that only requests write. */
 const env = { RATE_LIMIT: 'off', DISK_FLOOR: '0' }
 
-/** Requests of every kind on a running service, while its disk fails at each n-th call. `syncMs`: as `Device.slow`. */
-export async function failService(numbers: Numbers, syncMs = 0): Promise<DiskReport> {
+/** Requests of every kind on a running service, while its disk fails at each n-th call. */
+export async function failService(numbers: Numbers): Promise<DiskReport> {
   const report = newReport()
   const dataDir = newDirectory()
   const device = new Device(dataDir)
-  const world = await openWorld(dataDir, device, syncMs)
+  const world = await openWorld(dataDir, device)
   await atEach(device, numbers, (fault, name) => runRound(world, fault, name, report))
   await endWorld(world, report)
   return report
 }
 
 /** Commits while the fold of the WAL into the file fails at each n-th call: they are on disk, so they are answered. */
-export async function failCheckpoints(numbers: Numbers, syncMs = 0): Promise<DiskReport> {
+export async function failCheckpoints(numbers: Numbers): Promise<DiskReport> {
   const report = newReport()
   const dataDir = newDirectory()
   const device = new Device(dataDir)
-  const world = await openWorld(dataDir, device, syncMs)
+  const world = await openWorld(dataDir, device)
   const { server, token, couponId } = world
   const mint = () =>
     call(server.url, '/api/coupons/mint', { body: { couponId, count: 50 }, token, ...withKey() })
-  let minted: number = limits.asideCommits
+  let minted = 0
   const take = async (name: string) => {
     const { status, text } = await mint()
     if (status === 200) minted += 50
@@ -102,15 +100,10 @@ export async function failCheckpoints(numbers: Numbers, syncMs = 0): Promise<Dis
   return report
 }
 
-async function openWorld(dataDir: string, device: Device, syncMs: number): Promise<World> {
-  device.slow(syncMs)
+async function openWorld(dataDir: string, device: Device): Promise<World> {
   const server = await startServer({ dataDir, env: { ...env, ...device.env } })
   const token = await openSession(server.url, newSigner())
   const couponId = await createDefinition(server.url, token)
-  // Now it knows how slow its disk is.
-  for (let commit = 0; commit < limits.asideCommits; commit++) {
-    await mintOne(server.url, token, couponId)
-  }
   const relay = await connectRelay(server.url)
   return { server, device, token, couponId, relay, done: [] }
 }

@@ -18,7 +18,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -33,7 +32,6 @@ struct control {
   char match[256]; /* Only calls with this in their text: "fsync /path/file$". Empty: all. */
   char below[256]; /* Only files below this directory. */
   char told[256];  /* The first call that failed. */
-  int64_t sync_ms; /* Each sync takes so much longer. */
 };
 
 static struct control *control;
@@ -128,10 +126,6 @@ static int concerned(const struct rule *rule, const long *arguments, const char 
 }
 
 static long answer(const struct rule *rule, const long *a) {
-  if (rule->number == SYS_fsync || rule->number == SYS_fdatasync) {
-    struct timespec delay = {.tv_nsec = control->sync_ms * 1000000};
-    nanosleep(&delay, NULL);
-  }
   char space[4096];
   const char *path = control->armed ? pathOf(rule, a, space, sizeof space) : "";
   if (!control->armed || !concerned(rule, a, path))

@@ -13,9 +13,7 @@ const unable = whyNoDevice()
 /** Step between the calls that fail, and the least number of faults: a workload that meets none proves nothing. */
 const runs: [name: string, every: number, least: number][] = [
   ['service', 7, 20],
-  ['slow-service', 9, 15],
   ['checkpoint', 60, 5],
-  ['slow-checkpoint', 90, 3],
   ['start', 90, 3],
   ['stop', 6, 1],
   ['command', 190, 4],

@@ -24,9 +24,7 @@ afterAll(async () => {
 const seed = chooseSeed()
 const traceable = (await whyNotTraceable()) === null && onFile
 const testTraced = test.skipIf(!traceable)
-const small = { steps: 12, lanes: 3, seed, syncMs: 0 }
-/** Syncs of commits run in another thread. */
-const slow = { ...small, syncMs: 2 }
+const small = { steps: 12, lanes: 3, seed }
 
 testTraced(`every answer stays true after a power cut, SEED=${seed}`, async () => {
   const life = { ...small, command: program }
@@ -60,27 +58,8 @@ testTraced(`a service is whole after a power cut in its move, SEED=${seed}`, asy
   expect(Object.keys(report.opened.states)).toContain('move-in')
 })
 
-testTraced(`every answer stays true after a power cut of a slow disk, SEED=${seed}`, async () => {
-  const round = { opened: 40, started: 1, lied: 0, again: { share: 0.1, states: 4 } }
-  const report = await judgeLife(recordLife, { ...slow, command: program }, round)
-  expect([...report.opened.problems, ...report.started.problems]).toEqual([])
-  expect(report.recording.syncsAside).toBeGreaterThan(10)
-})
-
-testTraced.each(['no sync of a slow disk', 'reads before the sync of a slow disk'] as const)(
-  `a program with a weakness loses answers: %s, SEED=${seed}`,
-  async (weakness) => {
-    using weak = weakProgram(weakness)
-    const life = { ...small, steps: 24, command: weak.command, syncMs: weak.syncMs }
-    const report = await judgeLife(recordLife, life, {
-      ...{ opened: 40, started: 0, lied: 0, harsh: true },
-    })
-    expect(report.opened.lost).toBeGreaterThan(0)
-  },
-)
-
 testTraced(`a journal that is not synced loses answers, SEED=${seed}`, async () => {
-  using weak = weakProgram('synchronous = NORMAL')
+  using weak = weakProgram()
   const life = { ...small, command: weak.command }
   const round = { opened: 12, started: 0, lied: 0, harsh: true }
   const report = await judgeLife(recordLife, life, round)

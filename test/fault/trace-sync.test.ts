@@ -12,7 +12,7 @@ test('an answer leaves after the log was synced, and a failing disk is answered 
   if (untraceable !== null) return expectSaid(await runCommand(process.env.PATH ?? ''))
   const [order, faults] = [await traceOrder(), await traceFaults()]
   expect([...order.problems, ...faults.problems]).toEqual([])
-  expect(order.shown.join('\n')).toMatch(/f(data)?sync/)
+  expect(order.shown.join('\n')).toContain('fsync')
 })
 
 test('the command reports a missing strace and fails', async () => {

@@ -8,9 +8,6 @@ const batchSuite = 'test/unit/batch.test.ts'
 const engineSuite = 'test/unit/sqlite-engine.test.ts'
 const durable = 'src/base/durable.ts'
 const powerCut = 'test/fault/power-cut.test.ts -t every answer'
-const slowDisk = 'src/db/slow-disk.ts'
-const slowSuite = 'test/unit/slow-disk.test.ts'
-const slowPowerCut = 'test/fault/power-cut.test.ts -t slow disk'
 
 /** Faults of the embedded engine, its commits, and the work behind it. */
 export const engineFaults: PlantedFault[] = [
@@ -69,55 +66,6 @@ export const engineFaults: PlantedFault[] = [
     sqlite,
     '    writer.commit.run()\n',
     '    for (const job of batch) settle(job)\n    await null\n    writer.commit.run()\n',
-  ),
-  planted(
-    'on a slow disk an answer leaves before its sync',
-    [slowSuite, slowPowerCut],
-    slowDisk,
-    '    await wal.sync()\n',
-    '    void wal.sync()\n',
-  ),
-  planted(
-    'on a slow disk reads see a commit before its sync',
-    [slowSuite, slowPowerCut],
-    slowDisk,
-    '    this.#parts.reader.pin()\n',
-    '',
-  ),
-  planted(
-    'a pinned reader keeps no state, because it has not read',
-    slowSuite,
-    reader,
-    '    this.#look.get()\n',
-    '',
-  ),
-  planted(
-    'after a failed sync nothing holds checkpoints back',
-    slowSuite,
-    slowDisk,
-    '    await wal.sync()\n',
-    '    await wal.sync().finally(() => this.#unpin())\n',
-  ),
-  planted(
-    'a failed sync counts as done',
-    [slowSuite, 'test/fault/disk-faults.test.ts -t slow-service'],
-    sqlite,
-    '      this.#unsettled = batch\n      this.#fail(batch, cause)\n      return false\n',
-    '      return true\n',
-  ),
-  planted(
-    'a log whose sync failed is synced once more as it is',
-    slowSuite,
-    slowDisk,
-    '    this.#parts.wal.rewrite(framesOf(connection))\n',
-    '',
-  ),
-  planted(
-    'a damaged log is taken for whole',
-    slowSuite,
-    'src/db/wal.ts',
-    '      requireFrames(bytes, pageBytes)\n',
-    '',
   ),
   planted(
     'the writes of a refused operation stay',
@@ -184,8 +132,8 @@ export const engineFaults: PlantedFault[] = [
     'a failed commit is answered as done',
     ['test/fault/disk-faults.test.ts -t service'],
     sqlite,
-    '      this.#discard()\n      this.#fail(batch, cause)\n      return\n    }\n    clearImmediate(timer)\n',
-    '      this.#discard()\n    }\n    clearImmediate(timer)\n',
+    '      this.#discard()\n      this.#fail(batch, cause)\n      return\n    }\n    clearImmediate(timer)\n    this.#next()',
+    '      this.#discard()\n    }\n    clearImmediate(timer)\n    this.#next()',
   ),
   planted(
     'a file is marked clean though its check failed',

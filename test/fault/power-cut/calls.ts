@@ -11,17 +11,12 @@ const traced = [
   ...['io_setup', 'io_submit', 'io_uring_setup', 'accept4', 'sendto', 'sendmsg', 'recvfrom'],
 ]
 
-/**
- * The command line that records the calls of a program, of its threads and of its children in a file. `syncMs`: each sync
- * of a file takes so much longer.
- */
-export function tracing(output: string, command: readonly string[], syncMs = 0): string[] {
+/** The command line that records the calls of a program, of its threads and of its children in a file. */
+export function tracing(output: string, command: readonly string[]): string[] {
   const options = ['-f', '--seccomp-bpf', '-qq', '-xx', '-s', '67108864', '-e', 'signal=none']
   // A system has only some of these calls: `?` leaves out the others.
   const calls = traced.map((name) => `?${name}`).join(',')
-  const delay = ['-e', `inject=fsync,fdatasync:delay_enter=${syncMs * 1000}us`]
-  const slow = syncMs > 0 ? delay : []
-  return ['strace', ...options, '-e', `trace=${calls}`, ...slow, '-o', output, '--', ...command]
+  return ['strace', ...options, '-e', `trace=${calls}`, '-o', output, '--', ...command]
 }
 
 /** A call that succeeded. `at` and `done`: the lines of the trace on which it began and ended. */

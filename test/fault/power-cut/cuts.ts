@@ -77,8 +77,7 @@ function cutsOf({ life, count, seed, harsh = false }: CutsOptions): Cut[] {
   if (!harsh) return chooseCuts(events, count, random)
   const lanes = [...life.lanes.before, ...life.lanes.after]
   const changing = lanes.flatMap(({ steps }) => steps.filter(({ kind }) => kind !== 'confirm'))
-  const told = [...changing, ...life.sights].map(({ id }) => id)
-  return chooseHarshCuts(events, new Set(told), { count, random })
+  return chooseHarshCuts(events, new Set(changing.map(({ id }) => id)), { count, random })
 }
 
 type Again = { number: number; known: Known; report: CutsReport; write: (path: string) => Known }

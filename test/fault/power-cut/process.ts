@@ -152,8 +152,6 @@ class Process {
     if (call.name === 'ftruncate')
       this.#recording.record(call, { kind: 'truncate', file: node, size })
     else this.#recording.record(call, { kind: 'sync', node })
-    // SQLite syncs with fsync.
-    if (call.name === 'fdatasync') this.#recording.syncsAside++
   }
 
   #open(call: Call): void {

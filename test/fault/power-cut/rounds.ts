@@ -84,49 +84,20 @@ export async function judgeLife(
   }
 }
 
-/**
- * Programs that lose answers, each by an edit of the source: COMMIT does not wait for the disk; the sync of a slow disk
- * is left out; reads see a commit before that sync. `syncMs`: the syncs of a disk on which this is seen.
- */
-export const weaknesses = {
-  'synchronous = NORMAL': {
-    syncMs: 0,
-    file: 'src/db/sqlite.ts',
-    find: "'synchronous = FULL'",
-    replace: "'synchronous = NORMAL'",
-  },
-  'no sync of a slow disk': {
-    syncMs: 2,
-    file: 'src/db/wal.ts',
-    find: 'fdatasync(file, (cause) => (cause ? reject(cause) : resolve()))',
-    replace: 'setTimeout(resolve, 2)',
-  },
-  'reads before the sync of a slow disk': {
-    // Others have time to look.
-    syncMs: 10,
-    file: 'src/db/slow-disk.ts',
-    find: '    this.#parts.reader.pin()\n',
-    replace: '',
-  },
-} as const
-
-/** A copy of the program with a weakness. Its files go with it. */
-export function weakProgram(
-  weakness: keyof typeof weaknesses,
-): Disposable & { command: string[]; syncMs: number } {
-  const { syncMs, file, find, replace } = weaknesses[weakness]
+/** A copy of the program that syncs only when it folds its journal. Its files go with it. */
+export function weakProgram(): Disposable & { command: string[] } {
   const directory = newScratch()
   mkdirSync(directory, { recursive: true })
   for (const name of ['src', 'docs', 'package.json', 'tsconfig.json', 'schema.sql']) {
     cpSync(join(project, name), join(directory, name), { recursive: true })
   }
   symlinkSync(join(project, 'node_modules'), join(directory, 'node_modules'))
-  const path = join(directory, file)
+  const path = join(directory, 'src/db/sqlite.ts')
   const text = readFileSync(path, 'utf8')
-  if (!text.includes(find)) throw new Error(`${file} has no such line any more: ${find}`)
-  writeFileSync(path, text.replace(find, replace))
+  const weak = text.replace("'synchronous = FULL'", "'synchronous = NORMAL'")
+  if (weak === text) throw new Error('the engine has no such setting any more')
+  writeFileSync(path, weak)
   return {
-    syncMs,
     command: [process.execPath, join(directory, 'src/main.ts')],
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
   }

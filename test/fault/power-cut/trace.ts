@@ -43,8 +43,6 @@ export class Recording {
   /** Files that are memory of the processes, written without a call. Their content is lost in any case. */
   readonly shared = new Set<NodeId>()
   readonly root: string
-  /** Syncs of a log that SQLite did not make itself. */
-  syncsAside = 0
   #nodes = 1
   #lines = 0
 

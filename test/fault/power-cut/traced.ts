@@ -8,21 +8,15 @@ export type TracedServer = AsyncDisposable & {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
-/** `trace`: the file for the recorded calls. `command`: the program. `syncMs`: as `tracing`. */
+/** `trace`: the file for the recorded calls. `command`: the program. */
 export async function startTraced(
   trace: string,
   {
     command,
-    syncMs = 0,
     ...options
-  }: {
-    dataDir: string
-    env: Record<string, string>
-    command: readonly string[]
-    syncMs?: number
-  },
+  }: { dataDir: string; env: Record<string, string>; command: readonly string[] },
 ): Promise<TracedServer> {
-  const server = await startServer({ ...options, command: tracing(trace, command, syncMs) })
+  const server = await startServer({ ...options, command: tracing(trace, command) })
   const [child] = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').split(' ')
   const program = Number(child)
   let running = true
