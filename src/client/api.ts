@@ -1,3 +1,4 @@
+import { asObject } from '../base/json.ts'
 import { ApiError, type FailureCode } from './api-error.ts'
 import type { Session } from './session.ts'
 
@@ -102,9 +103,15 @@ async function attempt<T>(action: () => Promise<T>): Promise<T> {
 }
 
 function refusalOf(value: unknown, status: number): ApiError {
-  // The gateway calls its sentence `reason`.
-  const { code, error, reason, ...rest } = value as Refused
-  return new ApiError(code ?? 'answer-invalid', status, { error: error ?? reason, reason, ...rest })
+  const { code, error, reason, ...rest } = (asObject(value) ?? {}) as Refused
+  // The gateway calls its sentence `reason`. A proxy may answer with JSON of its own.
+  const ours =
+    typeof code === 'string' && /^[a-z0-9-]+$/.test(code) && (error ?? reason) !== undefined
+  return new ApiError(ours ? code : 'answer-invalid', status, {
+    error: error ?? reason,
+    reason,
+    ...rest,
+  })
 }
 
 async function send(url: string, options: SendOptions): Promise<Response> {

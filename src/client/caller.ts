@@ -189,8 +189,15 @@ async function sendOnce(
   }
 }
 
+/** A part of a path. Throws RangeError for one that would lead to another route: to its parent, which may delete more. */
+function partOf(name: string, value = ''): string {
+  if (['', '.', '..'].includes(value))
+    throw new RangeError(`${name} is no part of a path: "${value}"`)
+  return encodeURIComponent(value)
+}
+
 function addressOf(template: string, { path = {}, query = {} }: AnyInput): string {
-  const filled = template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path[name] ?? ''))
+  const filled = template.replace(/\{(\w+)\}/g, (_, name) => partOf(name, path[name]))
   const asked = Object.entries(query).flatMap(([name, value]) =>
     value === null || value === undefined ? [] : [[name, String(value)]],
   )

@@ -41,7 +41,7 @@ function openCredentials(origin: string, signer: EventSigner) {
     name: '',
     store: nowhere,
     origin,
-    signer: { kind: 'local', ...signer },
+    signer: { kind: 'local', pubkey: signer.pubkey, sign: (event) => signer.sign(event) },
     restore: async () => null,
     onIdentity: () => undefined,
     onAsk: () => undefined,

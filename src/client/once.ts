@@ -28,7 +28,11 @@ export function nameOf(operation: string, body: object): string {
   return `${operation}:${JSON.stringify(body)}`
 }
 
-/** True for a failure after which the service may have executed the request. */
+/**
+ * True for a failure after which the service may have executed the request. Who may not ask, or does not sign, learns
+ * nothing of an earlier attempt under the same key.
+ */
 export function isOpen(cause: unknown): boolean {
-  return cause instanceof ApiError && cause.mayHaveSucceeded
+  if (!(cause instanceof ApiError)) return true
+  return cause.mayHaveSucceeded || cause.status === 401 || cause.code === 'signed-out'
 }

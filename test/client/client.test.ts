@@ -1,6 +1,7 @@
 /** The published client against a real service, behind a proxy that loses requests and answers. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { ApiError, type ClientOptions, createClient, openKey } from '../../src/client/index.ts'
+import { isOpen } from '../../src/client/once.ts'
 import { createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import {
@@ -74,6 +75,11 @@ const faults: [what: string, fault: Fault][] = [
   ['a 502 page after', { at: 'after', how: { status: 502, body: gatewayPage } }],
   ['the 404 page of a proxy', { at: 'after', how: { status: 404, body: gatewayPage } }],
   ['the JSON of a proxy', { at: 'after', how: { status: 403, body: '{"message":"no"}' } }],
+  [
+    'the JSON of a proxy that has a code',
+    { at: 'after', how: { status: 403, body: '{"code":403,"message":"Forbidden"}' } },
+  ],
+  ['an empty JSON', { at: 'after', how: { status: 404, body: 'null' } }],
   ['the login page of a Wi-Fi', { at: 'before', how: { status: 200, body: login } }],
   ['a JSON that is no answer of ours', { at: 'before', how: { status: 200, body: '{"ok":1}' } }],
   ['a proxy that hangs before', { at: 'before', how: 'hang' }],
@@ -92,6 +98,25 @@ test.each(faults)('a coupon changes hands and is redeemed once, despite %s', asy
   if (fault.how === 'hang') return
   // Two lost, the one that counted, its repetition, and the other sale.
   expect([proxy.seen.get(refresh), proxy.seen.get(claim)]).toEqual([3, 5])
+})
+
+test.each(['', '.', '..', undefined])(
+  'a path with a part that is %p is not sent',
+  async (handle) => {
+    const client = newClient()
+    const path = { id: crypto.randomUUID(), handle: handle as string }
+    const asked = client.call('DELETE /api/coupons/{id}/mints/{handle}', { path })
+    expect(await asked.catch((cause: unknown) => cause)).toBeInstanceOf(RangeError)
+  },
+)
+
+test('the key of a lost answer stays when the session ended, or nobody signs', () => {
+  const refused = (code: 'auth-missing' | 'signed-out' | 'voucher-unknown', status: number) =>
+    isOpen(new ApiError(code, status))
+  expect([refused('auth-missing', 401), refused('signed-out', 0), isOpen(new Error('no'))]).toEqual(
+    [true, true, true],
+  )
+  expect(refused('voucher-unknown', 404)).toBe(false)
 })
 
 test('a program that starts again gets the answer that it missed', async () => {

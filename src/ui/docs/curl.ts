@@ -83,7 +83,8 @@ function flagsOf({ path, operation }: Entry): string {
 /** The path with its needed parameters. */
 function pathOf({ path, operation }: Entry, use: (variable: Variable) => string): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    use(pathVariables[`${path} ${name}`] ?? pathVariables[name] ?? 'NAME'),
+    // Without a value the command stops: a shorter path may be that of another route.
+    use(pathVariables[`${path} ${name}`] ?? pathVariables[name] ?? 'NAME').replace(/\w+/, '{$&:?}'),
   )
   const query = operation.parameters.flatMap(({ name, in: place, required, example = '' }) => {
     if (place !== 'query' || !required) return []
