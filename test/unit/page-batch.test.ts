@@ -28,7 +28,8 @@ beforeEach(() => {
     const key = new Headers(options.headers).get('Idempotency-Key') ?? ''
     sent.push({ key, body, bytes: new TextEncoder().encode(text).length })
     const outcome = fate(sent.length)
-    if (outcome === 'refused') return Response.json({ code: 'coupon-exhausted', error: 'Se acabó.' }, { status: 409 })
+    if (outcome === 'refused')
+      return Response.json({ code: 'coupon-exhausted', error: 'Se acabó.' }, { status: 409 })
     const vouchers = Array.from({ length: body.count ?? 0 }, (_, at) => ({ nonce: `${key}:${at}` }))
     const whole = body.count === undefined ? { nonce: key, voucher: {} } : { vouchers }
     if (!answers.has(key)) answers.set(key, { ...whole, batch: { id: 'batch-1' } })
