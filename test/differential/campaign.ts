@@ -10,10 +10,13 @@ type Campaign = {
   steps: number
   /** Begin with the scripts that differed once. */
   found: boolean
+  /** A script that differs is only told, and not shortened. */
+  asItIs: boolean
 }
 
 /** Run scripts on both engines. False if one of them differs. */
-export async function compare({ scripts, first, steps, found: known }: Campaign): Promise<boolean> {
+export async function compare(campaign: Campaign): Promise<boolean> {
+  const { scripts, first, steps, found: known, asItIs } = campaign
   const databases = await openDatabases()
   const began = performance.now()
   let requests = 0
@@ -23,8 +26,9 @@ export async function compare({ scripts, first, steps, found: known }: Campaign)
       try {
         requests += await run(databases, script)
       } catch (cause) {
-        console.log(`SEED=${script.seed} differs: ${cause}`)
-        await tell(databases, script)
+        const kind = cause instanceof Difference ? cause.kind : String(cause)
+        console.log(`SEED=${script.seed} differs: ${kind}\n${cause}`)
+        if (!asItIs && cause instanceof Difference) await tell(databases, script, kind)
         return false
       }
     }
@@ -37,12 +41,12 @@ export async function compare({ scripts, first, steps, found: known }: Campaign)
   return true
 }
 
-/** Print the shortest script that still differs. */
-async function tell(databases: Databases, script: Script): Promise<void> {
+/** Print the shortest script that still differs in the same way. */
+async function tell(databases: Databases, script: Script, kind: string): Promise<void> {
   const differs = (steps: Step[]) =>
     run(databases, { ...script, steps }).then(
       () => false,
-      (cause) => cause instanceof Difference,
+      (cause) => cause instanceof Difference && cause.kind === kind,
     )
   const steps = await shorten(script.steps, differs, runsMax)
   await run(databases, { ...script, steps }).catch((again: unknown) => console.log(String(again)))

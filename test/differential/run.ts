@@ -1,6 +1,7 @@
 import { Random } from '../fuzz/random.ts'
 import type { Json } from '../support/client.ts'
 import type { Databases } from '../support/postgres-databases.ts'
+import { kindOfComplaint } from '../support/shorten.ts'
 import { awaitRows, compareEnd, patienceMs } from './compare-end.ts'
 import { couponMakers } from './coupon-steps.ts'
 import { pass, startClock, turnTo } from './determined.ts'
@@ -193,7 +194,7 @@ async function both(
     const difference = differing(one, two)
     if (difference === null) return [one, two]
     if (!eventual || performance.now() > until) {
-      throw new Difference(`${describe(sentTo(0))}\n${difference}`)
+      throw new Difference(`${describe(sentTo(0))}\n${difference}`, kindOf(sentTo(0), one, two))
     }
     await Bun.sleep(50)
   }
@@ -208,6 +209,13 @@ function differing(one: Received, two: Received): string | null {
     return JSON.stringify({ ...answer, body })
   })
   return shown === other ? null : `embedded:   ${shown}\nPostgreSQL: ${other}`
+}
+
+/** The route, and the status and code of both answers. */
+function kindOf({ method, path }: Sent, ...answers: Received[]): string {
+  const [route = ''] = path.split('?')
+  const told = answers.map(({ status, body }) => `${status} ${jsonOf(body)?.code ?? ''}`.trim())
+  return `${kindOfComplaint(`${method} ${route}`)}: ${told.join(' and ')}`
 }
 
 function describe({ method, path, headers, body }: Sent): string {

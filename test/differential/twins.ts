@@ -9,13 +9,21 @@ import type { Log } from '../../src/base/log.ts'
 import { OutboundError } from '../../src/outbound/fetch-public.ts'
 import { secondsNow } from '../support/clock.ts'
 import type { Databases } from '../support/postgres-databases.ts'
+import { kindOfComplaint } from '../support/shorten.ts'
 import { turnTo } from './determined.ts'
 
 /** The address under which clients know both services. */
 export const base = 'https://cupones.example'
 
-/** The two services do not agree. */
-export class Difference extends Error {}
+/** The two services do not agree. `kind` says where, without the values of this one case. */
+export class Difference extends Error {
+  readonly kind: string
+
+  constructor(message: string, kind = kindOfComplaint(message)) {
+    super(message)
+    this.kind = kind
+  }
+}
 
 /** A request, the same bytes for both services. */
 export type Sent = {

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
-import { type PlantedFault, planted } from './fault.ts'
+import { type PlantedFault, planted, powerCut } from './fault.ts'
 
 const contract = 'test/contract/stores.test.ts'
 const vouchers = 'src/coupons/voucher-store.ts'
@@ -130,7 +130,7 @@ export const couponFaults: PlantedFault[] = [
   ),
   planted(
     'an answer under an Idempotency-Key is stored after it was given',
-    ['test/http/idempotency.test.ts', 'test/fault/crash.test.ts'],
+    ['test/fault/crash.test.ts', powerCut, 'test/http/idempotency.test.ts'],
     'src/coupons/answer.ts',
     '  await tx.answers.insert(slot, { request, status: answer.status, sealed }, service.now())\n',
     "  setTimeout(() => void (service as CouponService).database.transact({ roots: 'none' }, async (later) => later.answers.insert(slot, { request, status: answer.status, sealed }, service.now())), 30)\n",

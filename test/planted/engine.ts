@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
-import { type PlantedFault, planted } from './fault.ts'
+import { type PlantedFault, planted, powerCut } from './fault.ts'
 
 const sqlite = 'src/db/sqlite.ts'
 const writer = 'src/db/writer.ts'
@@ -7,7 +7,6 @@ const reader = 'src/db/reader.ts'
 const batchSuite = 'test/unit/batch.test.ts'
 const engineSuite = 'test/unit/sqlite-engine.test.ts'
 const durable = 'src/base/durable.ts'
-const powerCut = 'test/fault/power-cut.test.ts -t every answer'
 
 /** Faults of the embedded engine, its commits, and the work behind it. */
 export const engineFaults: PlantedFault[] = [
@@ -62,7 +61,7 @@ export const engineFaults: PlantedFault[] = [
   ),
   planted(
     'an answer leaves before its commit',
-    ['test/fault/trace-sync.test.ts', engineSuite],
+    [powerCut, 'test/fault/trace-sync.test.ts', engineSuite],
     sqlite,
     '    writer.commit.run()\n',
     '    for (const job of batch) settle(job)\n    await null\n    writer.commit.run()\n',

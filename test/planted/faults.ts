@@ -1,3 +1,4 @@
+import { campaignFaults, compared, differential, simulated, simulation } from './campaigns.ts'
 import { couponFaults } from './coupons.ts'
 import { engineFaults } from './engine.ts'
 import type { PlantedFault } from './fault.ts'
@@ -5,13 +6,21 @@ import { keyFaults } from './keys.ts'
 import { postgresFaults } from './postgres.ts'
 import { walletFaults } from './wallet.ts'
 
-export const faults: PlantedFault[] = [
+const ofFeatures = [
   ...couponFaults,
   ...engineFaults,
   ...keyFaults,
   ...walletFaults,
   ...postgresFaults,
-]
+].map((fault) => {
+  const campaigns = [
+    ...(simulated.includes(fault.name) ? [simulation] : []),
+    ...(compared.includes(fault.name) ? [differential] : []),
+  ]
+  return { ...fault, suites: [...fault.suites, ...campaigns] }
+})
+
+export const faults: PlantedFault[] = [...ofFeatures, ...campaignFaults]
 
 /** The files of a fault with its replacements, by path. Throws if a text is not there once. */
 export function plant(fault: PlantedFault, read: (file: string) => string): Map<string, string> {

@@ -1,4 +1,4 @@
-import { type PlantedFault, planted } from './fault.ts'
+import { type PlantedFault, planted, powerCut } from './fault.ts'
 
 const nip98 = 'src/nostr/nip98.ts'
 const relayStore = 'src/relay/store.ts'
@@ -92,7 +92,7 @@ export const keyFaults: PlantedFault[] = [
   ),
   planted(
     'the relay says OK before the event is stored',
-    ['test/relay/relay-faults.test.ts', 'test/fault/disk-faults.test.ts -t service'],
+    [powerCut, 'test/fault/disk-faults.test.ts -t service', 'test/relay/relay-faults.test.ts'],
     'src/relay/relay.ts',
     'const stored = await database.transact(',
     "const stored = 'stored' as const\n    void database.transact(",

@@ -1,18 +1,18 @@
 /**
- * `npm run planted [-- --only PATTERN] [--unplanted]`: each deliberate fault of test/planted in a scratch copy of the
- * source, and the suites that must notice it. It prints which test did. `--only` takes faults whose names match; with
- * `--unplanted` their suites run once each without a fault, and must pass.
+ * `npm run planted [-- --only PATTERN] [--processes 2]`: each deliberate fault of test/planted in a scratch copy of the
+ * source, and the suites that must notice it. Each suite first runs once without a fault and must pass, or the run is
+ * invalid. The table at the end tells which test of which harness caught each fault, and why it failed. `--only`
+ * takes faults whose names match.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { PlantedFault } from './fault.ts'
+import { type Kind, type PlantedFault, suitesByKind } from './fault.ts'
 import { faults, plant } from './faults.ts'
+import { runSuite, type Verdict } from './suite.ts'
 
 const project = join(import.meta.dir, '../..')
-/** A suite that takes longer says nothing. */
-const suiteSeconds = 180
 const copied = [
   'src',
   'test',
@@ -22,89 +22,126 @@ const copied = [
   'schema.sql',
   'tsconfig.json',
 ].concat('bunfig.toml', 'package-lock.json', 'README.md', 'LICENSE')
+/** Percent of the faults that must be caught. */
+const shareMin = 95
 
-/** The first test of a suite that failed, or null if all passed. */
-async function firstFailure(copy: string, suite: string): Promise<string | null> {
-  const [file = '', pattern] = suite.split(' -t ')
-  const options = ['--isolate', '--no-orphans', '--timeout=60000', '--bail=1']
-  const named = pattern === undefined ? [] : ['--test-name-pattern', pattern]
-  const child = Bun.spawn([process.execPath, 'test', ...options, ...named, `./${file}`], {
-    cwd: copy,
-    env: { ...process.env, TEST_PROGRAM: undefined },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: suiteSeconds * 1000,
-  })
-  const [out, errors, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  const output = out + errors
-  if (output.includes(' matched 0 tests')) throw new Error(`${suite}: no test has such a name`)
-  if (code === 0 && /^\s*[1-9]\d* pass$/m.test(output)) return null
-  const [, name] = /^\(fail\) (.*?)(?: \[[\d.]+m?s\])?$/m.exec(output) ?? []
-  if (name === undefined && child.signalCode !== null) {
-    throw new Error(`${suite} takes more than ${suiteSeconds} s here: the machine is too busy`)
-  }
-  return name ?? output.trim().split('\n').at(-1) ?? `it ended with ${code}`
+/** The outcome of a fault at the harness of a kind. `invalid`: a suite of it does not even pass without a fault. */
+type Row = {
+  name: string
+  kind: Kind
+  outcome: 'caught' | 'MISSED' | 'INVALID'
+  /** The suite and its test. */
+  by: string
+  reason: string
 }
 
-async function run(fault: PlantedFault, copy: string): Promise<string | null> {
+/** Runs without a fault, by suite, shared by all copies. */
+const unplanted = new Map<string, Promise<Verdict>>()
+
+function withoutFault(copy: string, suite: string): Promise<Verdict> {
+  const known = unplanted.get(suite) ?? runSuite(copy, suite)
+  unplanted.set(suite, known)
+  return known
+}
+
+/** Plant a fault in a copy, and let the suites of each kind judge it. */
+async function judge(fault: PlantedFault, copy: string): Promise<Row[]> {
+  const { name } = fault
+  const rows: Row[] = []
+  for (const suite of fault.suites) {
+    const verdict = await withoutFault(copy, suite)
+    if (verdict.kind === 'passed') continue
+    const reason = verdict.kind === 'caught' ? `${verdict.test}: ${verdict.reason}` : verdict.reason
+    return [{ name, kind: 'feature', outcome: 'INVALID', by: suite, reason }]
+  }
   const planted = plant(fault, (file) => readFileSync(join(project, file), 'utf8'))
   for (const [file, text] of planted) writeFileSync(join(copy, file), text)
   try {
-    for (const suite of fault.suites) {
-      const failure = await firstFailure(copy, suite)
-      if (failure !== null) return `${suite.split(' -t ')[0]}: ${failure}`
+    for (const [kind, suites] of suitesByKind(fault)) {
+      rows.push({ name, kind, ...(await firstToCatch(copy, suites)) })
     }
-    return null
   } finally {
     for (const file of planted.keys()) cpSync(join(project, file), join(copy, file))
   }
+  return rows
 }
 
-async function runUnplanted(copy: string, chosen: readonly PlantedFault[]): Promise<number> {
-  let failed = 0
-  for (const suite of new Set(chosen.flatMap(({ suites }) => suites))) {
-    const failure = await firstFailure(copy, suite)
-    console.log(
-      `${failure === null ? 'passes' : 'FAILS '} ${suite}${failure ? `: ${failure}` : ''}`,
-    )
-    if (failure !== null) failed++
+async function firstToCatch(
+  copy: string,
+  suites: readonly string[],
+): Promise<Pick<Row, 'outcome' | 'by' | 'reason'>> {
+  const reasons: string[] = []
+  for (const suite of suites) {
+    const verdict = await runSuite(copy, suite)
+    if (verdict.kind === 'caught') {
+      const [file] = suite.split(' -t ')
+      return { outcome: 'caught', by: `${file} > ${verdict.test}`, reason: verdict.reason }
+    }
+    reasons.push(verdict.kind === 'passed' ? 'it passed' : verdict.reason)
   }
-  return failed
+  return { outcome: 'MISSED', by: suites.join(', '), reason: reasons.join('; ') }
 }
 
-async function runPlanted(copy: string, chosen: readonly PlantedFault[]): Promise<number> {
-  let caught = 0
-  for (const fault of chosen) {
-    const by = await run(fault, copy)
-    if (by !== null) caught++
-    console.log(
-      `${by === null ? 'MISSED' : 'caught'} ${fault.name}\n       ${by ?? fault.suites.join(', ')}`,
-    )
+/** A copy of the source in which the suites run. */
+function createCopy(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'cuponera-planted-'))
+  for (const name of copied) cpSync(join(project, name), join(copy, name), { recursive: true })
+  for (const name of ['node_modules', '.native']) symlinkSync(join(project, name), join(copy, name))
+  return copy
+}
+
+/** Judge the faults that are left, one after the other. */
+async function work(left: PlantedFault[]): Promise<Row[]> {
+  const copy = createCopy()
+  const rows: Row[] = []
+  try {
+    for (let fault = left.shift(); fault; fault = left.shift()) {
+      const judged = await judge(fault, copy)
+      for (const { name, kind, outcome } of judged) console.log(`${outcome} ${name} (${kind})`)
+      rows.push(...judged)
+    }
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
   }
-  const share = ((caught / chosen.length) * 100).toFixed(1)
-  console.log(`${caught} of ${chosen.length} planted faults were caught (${share} %)`)
-  return chosen.length - caught
+  return rows
+}
+
+/** Print the table. The exit code: 0, 1 for too few, 2 for a run that proves nothing. */
+function tell(rows: readonly Row[]): number {
+  const cell = (text: string) => text.replaceAll('|', '\\|')
+  console.log('\n| fault | kind | caught by | reason |\n|---|---|---|---|')
+  for (const { name, kind, outcome, by, reason } of rows) {
+    const caughtBy = outcome === 'caught' ? by : `${outcome}: ${by}`
+    console.log(`| ${[name, kind, caughtBy, reason].map(cell).join(' | ')} |`)
+  }
+  console.log('\n| kind | planted | caught |\n|---|---|---|')
+  for (const [kind, ofKind] of Map.groupBy(rows, (row) => row.kind)) {
+    console.log(`| ${kind} | ${ofKind.length} | ${caughtIn(ofKind).length} |`)
+  }
+  const byFault = [...Map.groupBy(rows, (row) => row.name).values()]
+  const caught = byFault.filter((ofFault) => caughtIn(ofFault).length === ofFault.length).length
+  const share = (caught / byFault.length) * 100
+  console.log(
+    `\n${caught} of ${byFault.length} planted faults were caught by each harness that must (${share.toFixed(1)} %)`,
+  )
+  const invalid = rows.filter(({ outcome }) => outcome === 'INVALID').map(({ by }) => by)
+  if (invalid.length === 0) return share >= shareMin ? 0 : 1
+  console.log(`INVALID: ${[...new Set(invalid)].join(', ')} must pass without a fault`)
+  return 2
+}
+
+function caughtIn(rows: readonly Row[]): Row[] {
+  return rows.filter(({ outcome }) => outcome === 'caught')
 }
 
 if (import.meta.main) {
   const { values } = parseArgs({
     options: {
       only: { type: 'string', default: '' },
-      unplanted: { type: 'boolean', default: false },
+      processes: { type: 'string', default: '1' },
     },
   })
-  const copy = mkdtempSync(join(tmpdir(), 'cuponera-planted-'))
-  try {
-    for (const name of copied) cpSync(join(project, name), join(copy, name), { recursive: true })
-    for (const name of ['node_modules', '.native'])
-      symlinkSync(join(project, name), join(copy, name))
-    const chosen = faults.filter(({ name }) => new RegExp(values.only).test(name))
-    process.exitCode =
-      (await (values.unplanted ? runUnplanted(copy, chosen) : runPlanted(copy, chosen))) > 0 ? 1 : 0
-  } finally {
-    rmSync(copy, { recursive: true, force: true })
-  }
+  const left = faults.filter(({ name }) => new RegExp(values.only).test(name))
+  const workers = Array.from({ length: Number(values.processes) }, () => work(left))
+  process.exitCode = tell((await Promise.all(workers)).flat())
 }

@@ -1,4 +1,10 @@
-import { constants, SQLiteError, type Database as Sqlite, type Statement } from 'bun:sqlite'
+import {
+  constants,
+  SQLiteError,
+  type SQLQueryBindings,
+  type Database as Sqlite,
+  type Statement,
+} from 'bun:sqlite'
 import { Connection } from '../../src/db/connection.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
 
@@ -18,6 +24,8 @@ export class Disk {
   readonly #path = `file:/simulated-${process.pid}-${Disk.#made++}?vfs=memdb`
   /** A connection that looks at the disk from outside of the service. */
   readonly looking: Connection
+  /** Its statements: to plan one takes longer than to run it. */
+  readonly #looks = new Map<string, Statement>()
   readonly #idle: Prepared[] = []
   /** The rows of a new database, by table. */
   readonly #first: { table: string; rows: unknown[][] }[]
@@ -55,6 +63,13 @@ export class Disk {
     })
     watch.opened(opened)
     return opened
+  }
+
+  /** The rows of a query from outside of the service, each as a list of values. */
+  look(text: string, ...params: SQLQueryBindings[]): unknown[][] {
+    const statement = this.#looks.get(text) ?? this.looking.query(text)
+    this.#looks.set(text, statement)
+    return statement.values(...params)
   }
 
   /** Wipe the disk for another world. */
@@ -104,7 +119,12 @@ export type DiskWatch = {
   committed(told: boolean): void
   /** The process opened a connection. */
   opened(connection: WatchedConnection): void
+  /** The process gets this error of a statement or a commit. */
+  struckBy(error: Error): void
 }
+
+/** A statement came to a connection after its end. */
+export class ConnectionClosed extends Error {}
 
 /** A connection of a process, with the methods that the engine calls. */
 export class WatchedConnection {
@@ -143,35 +163,39 @@ export class WatchedConnection {
 
   #watched<T>(text: string, work: () => T): T {
     this.#watch.touch()
+    if (this.#end === null) throw new ConnectionClosed(text)
     if (text === 'COMMIT' && this.#writing) return this.#commit(work)
     if (text === 'BEGIN IMMEDIATE') {
       this.#writing = true
       this.#watch.began()
     } else if (this.#writing && this.#watch.fate('statement') !== 'done') {
-      throw failure('IOERR')
+      throw this.#failure('IOERR')
     }
     return work()
   }
 
   #commit<T>(work: () => T): T {
     const fate = this.#watch.fate('commit')
-    if (fate === 'failed') throw failure('FULL')
+    if (fate === 'failed') throw this.#failure('FULL')
     const done = work()
     this.#writing = false
     this.#watch.committed(fate === 'done')
-    if (fate === 'done, but failed') throw failure('IOERR_FSYNC')
+    if (fate === 'done, but failed') throw this.#failure('IOERR_FSYNC')
     this.#watch.touch()
     return done
+  }
+
+  /** An error as SQLite throws it. */
+  #failure(code: string): Error {
+    const error = Object.assign(Object.create(SQLiteError.prototype), {
+      ...{ name: 'SQLiteError', code: `SQLITE_${code}`, message: 'simulated' },
+    })
+    this.#watch.struckBy(error)
+    return error
   }
 
   close(): void {
     this.#end?.()
     this.#end = null
   }
-}
-
-/** An error as SQLite throws it. */
-function failure(code: string): Error {
-  const error = Object.create(SQLiteError.prototype)
-  return Object.assign(error, { name: 'SQLiteError', code: `SQLITE_${code}`, message: 'simulated' })
 }

@@ -87,20 +87,21 @@ export class LedgerModel {
   }
 
   /** Compare with the disk: every balance, and sums of zero. */
-  compare({ looking }: Disk): void {
-    const rows = looking
-      .query<{ token: string; pubkey: Uint8Array; balance: number }, []>(
-        'SELECT token, pubkey, balance FROM ledger_accounts',
-      )
-      .all()
+  compare(disk: Disk): void {
+    const rows = disk.look('SELECT token, lower(hex(pubkey)), balance FROM ledger_accounts') as [
+      string,
+      string,
+      number,
+    ][]
     const sums = new Map<string, number>()
-    for (const { token, pubkey, balance } of rows) {
-      same(`the balance of ${token}`, BigInt(balance), this.#balance(token, pubkey.toHex()))
+    for (const [token, pubkey, balance] of rows) {
+      const wanted = this.#balance(token, pubkey)
+      if (BigInt(balance) !== wanted) same(`the balance of ${token}`, balance, Number(wanted))
       sums.set(token, (sums.get(token) ?? 0) + balance)
     }
     for (const [token, sum] of sums) same(`the sum of ${token}`, sum, 0)
     const nonzero = [...this.balances.values()].filter((amount) => amount !== 0n).length
-    same('the accounts', rows.filter(({ balance }) => balance !== 0).length, nonzero)
+    same('the accounts', rows.filter(([, , balance]) => balance !== 0).length, nonzero)
   }
 }
 

@@ -1,7 +1,5 @@
-import { SQLiteError } from 'bun:sqlite'
 import { createStores } from '../../src/app/stores.ts'
 import { limits } from '../../src/base/limits.ts'
-import { Refusal } from '../../src/base/refusal.ts'
 import { handleOf } from '../../src/coupons/nonce.ts'
 import { createSql } from '../../src/db/connection.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
@@ -60,9 +58,10 @@ export class Machine {
   service: RunningService | null = null
   /** Seconds that its clock is ahead of the world's. */
   offset = 0
-  /** The newest commit by its clock, and the newest that its process was told of. */
-  #newestCommit = 0
+  /** The newest commit by its clock that a process was told of. */
   #newestTold = 0
+  /** Something has changed since its disk was compared. */
+  changed = true
   /** The port calls of the next process until it crashes. */
   crashIn: number | null = null
   /** Events that it promised to deliver. */
@@ -99,12 +98,16 @@ export class Machine {
       process.onEnd(() => {
         this.service = null
       })
+      // It is stored now and then only, so that a crash may forget the last seconds.
+      if (process.newestWrite < this.#newestTold - limits.clockBackSeconds) {
+        throw new Mismatch('the time of the newest write is forgotten')
+      }
       const service = await startService(process, this, this.#parts)
       if (process.alive) this.service = service
     } catch (cause) {
       // A service that cannot start ends.
       process?.crash()
-      if (!(cause instanceof Crash) && !(process && this.excuses(process, cause))) fail(cause)
+      if (!(cause instanceof Crash) && !process?.explains(cause)) fail(cause)
     }
   }
 
@@ -115,8 +118,7 @@ export class Machine {
     try {
       await service.stop()
     } catch (cause) {
-      if (!(cause instanceof Crash) && !this.excuses(service.process, cause))
-        this.#parts.fail(cause)
+      if (!(cause instanceof Crash) && !service.process.explains(cause)) this.#parts.fail(cause)
       service.process.crash()
     }
   }
@@ -135,17 +137,25 @@ export class Machine {
   /** It said that it took a voucher for a holder: from now on that must be true. */
   take({ service, nonce, holder }: { service: string; nonce: string; holder: string }): void {
     this.#taken.push({ service, handle: handleOf(nonce), holder })
+    this.changed = true
   }
 
   /** Check that every voucher that it said to have taken is taken, for that holder. */
   compareTaken(): void {
-    const find = this.disk.looking.query<{ holder: Uint8Array }, [Uint8Array, Uint8Array]>(
-      'SELECT holder FROM transfers WHERE service = ? AND handle = ?',
-    )
     for (const { service, handle, holder } of this.#taken) {
-      const found = find.get(Uint8Array.fromHex(service), handle)?.holder.toHex()
-      same('the holder of a voucher that was taken', found, holder)
+      const [found] = this.disk.look(
+        'SELECT lower(hex(holder)) FROM transfers WHERE service = ? AND handle = ?',
+        Uint8Array.fromHex(service),
+        handle,
+      )
+      same('the holder of a voucher that was taken', found?.[0], holder)
     }
+  }
+
+  /** True if a card with that UID is on the disk, with a holder. */
+  hasCard(uid: string): boolean {
+    const text = 'SELECT 1 FROM cards WHERE cid = ? AND holder IS NOT NULL'
+    return this.disk.look(text, Uint8Array.fromHex(uid)).length > 0
   }
 
   newTransferKey(key: string): string {
@@ -161,30 +171,14 @@ export class Machine {
 
   /** Background work may fail for a fault of this world, and for nothing else. */
   jobFailed(process: Process, cause: unknown): void {
-    if (!process.alive || this.excuses(process, cause)) return
-    this.#parts.fail(new Mismatch(`work in the background failed: ${Bun.inspect(cause)}`))
+    if (!process.alive || process.explains(cause)) return
+    this.#parts.fail(new Mismatch(`work in the background failed: ${cause}\n${Bun.inspect(cause)}`))
   }
 
-  /** True for a failure that a fault of this world explains. */
-  excuses({ struck }: Process, cause: unknown): boolean {
-    if (cause instanceof SQLiteError) return struck > 0
-    if (cause instanceof Refusal && cause.code === 'clock-behind') return this.clockBehind()
-    return cause instanceof Refusal && cause.code === 'shutting-down'
-  }
-
-  /** True while writes are refused because the clock was set back. */
-  clockBehind(): boolean {
-    return this.now() < this.#newestCommit - limits.clockBackSeconds
-  }
-
-  readonly #committed = (told: boolean): void => {
-    const now = this.now()
-    // The newest commit is stored now and then only, so that a crash may forget the last seconds.
-    if (now < this.#newestTold - 2 * limits.clockBackSeconds) {
-      throw new Mismatch('a commit while the clock is behind')
-    }
-    this.#newestCommit = Math.max(this.#newestCommit, now)
-    if (told) this.#newestTold = Math.max(this.#newestTold, now)
+  readonly #committed = ({ told, behind }: { told: boolean; behind: boolean }): void => {
+    if (behind) throw new Mismatch('a commit while the clock is behind')
+    this.changed = true
+    if (told) this.#newestTold = Math.max(this.#newestTold, this.now())
   }
 
   end(): void {

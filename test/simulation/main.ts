@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
 import { scriptOf } from './script.ts'
-import { shrink, textOf } from './shrink.ts'
+import { complaintOf, shrink, textOf } from './shrink.ts'
 import { run } from './world.ts'
 
 /**
  * The simulation: `npm run simulate -- --seeds 10000`, with `--seed 7` for the first seed, `--steps 150` for the
  * length of a script, and `--processes 2` to share the seeds among processes. A seed that fails is shrunk to a short
- * script, to be added to `found.ts`. Exits with 1 then.
+ * script, to be added to `found.ts`; with `--as-it-is` it is only told. Exits with 1 then.
  */
 const { values } = parseArgs({
   options: {
@@ -14,6 +14,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     steps: { type: 'string', default: '150' },
     processes: { type: 'string', default: '1' },
+    'as-it-is': { type: 'boolean', default: false },
   },
 })
 const [seeds, first, steps, processes] = [
@@ -42,11 +43,12 @@ async function runAll(): Promise<Result> {
     try {
       done += (await run(script)).operations
     } catch (cause) {
-      console.log(`SEED=${seed} failed: ${String(cause).split('\n').at(-1)}`)
+      console.log(`SEED=${seed} failed: ${String((cause as Error).cause).split('\n')[0]}`)
+      if (values['as-it-is']) return { operations: done, failed: true, cpuSeconds: 0 }
       const shorter = await shrink(script)
       await run(shorter).catch((again: unknown) => console.log(String(again)))
       console.log(`${shorter.steps.length} of ${script.steps.length} steps are enough:`)
-      console.log(textOf(shorter))
+      console.log(textOf(shorter, (await complaintOf(shorter)) ?? ''))
       return { operations: done, failed: true, cpuSeconds: 0 }
     }
   }

@@ -1,9 +1,11 @@
 import type { Stores } from '../../src/app/stores.ts'
 import { createStores } from '../../src/app/stores.ts'
+import { limits } from '../../src/base/limits.ts'
+import { Refusal } from '../../src/base/refusal.ts'
 import type { AfterCommit, Locking, OpenDatabase, Plan } from '../../src/db/database.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
-import type { Disk, DiskWatch, WatchedConnection } from './disk.ts'
+import { ConnectionClosed, type Disk, type DiskWatch, type WatchedConnection } from './disk.ts'
 import type { Loop } from './loop.ts'
 
 /** The process ended here: everything that is not on the disk is lost. */
@@ -25,8 +27,8 @@ type ProcessParts = {
   disk: Disk
   loop: Loop
   now: () => number
-  /** Called at each commit. `told`: the process gets to know it. */
-  committed: (told: boolean) => void
+  /** Called at each commit. `told`: the process gets to know it; `behind`: its clock is too far behind for it. */
+  committed: (commit: { told: boolean; behind: boolean }) => void
   fail: (cause: unknown) => void
 }
 
@@ -35,6 +37,12 @@ export class Process implements DiskWatch {
   alive = true
   /** Disk faults that have struck. */
   struck = 0
+  /** The database is being closed: it takes no more operations. */
+  closing = false
+  /** The errors of these faults, each with its number. */
+  readonly #strikes = new WeakMap<object, number>()
+  /** The time of the newest write that it knows: the one on the disk at its start, or of a later commit. */
+  newestWrite: number
   readonly #parts: ProcessParts
   readonly #connections: WatchedConnection[] = []
   readonly #ends: (() => void)[] = []
@@ -47,6 +55,7 @@ export class Process implements DiskWatch {
   constructor(parts: ProcessParts, crashIn: number | null) {
     this.#parts = parts
     this.#crashIn = crashIn
+    this.newestWrite = Number(parts.disk.look('SELECT newest_write FROM state')[0]?.[0])
     try {
       this.#engine = new SqliteEngine({
         path: 'a disk in memory',
@@ -111,13 +120,36 @@ export class Process implements DiskWatch {
     return fault.kept ? 'done, but failed' : 'failed'
   }
 
+  struckBy(error: Error): void {
+    this.#strikes.set(error, this.struck)
+  }
+
+  /** True while its clock is so far behind the newest write that it must refuse to write. */
+  get clockBehind(): boolean {
+    return this.#parts.now() < this.newestWrite - limits.clockBackSeconds
+  }
+
+  /**
+   * True for a failure that a fault of this world causes: the error of a disk fault later than `since` faults, a refusal
+   * while the clock is behind, and the end of the database.
+   */
+  explains(cause: unknown, since = 0): boolean {
+    if (cause instanceof Refusal) {
+      if (cause.code === 'clock-behind') return this.clockBehind
+      return cause.code === 'shutting-down' && this.closing
+    }
+    if (cause instanceof ConnectionClosed) return this.closing
+    return cause instanceof Error && (this.#strikes.get(cause) ?? 0) > since
+  }
+
   began(): void {
     this.#journal = []
   }
 
   committed(told: boolean): void {
     try {
-      this.#parts.committed(told)
+      this.#parts.committed({ told, behind: this.clockBehind })
+      if (told) this.newestWrite = Math.max(this.newestWrite, this.#parts.now())
       for (const { watched, outcome } of this.#journal.splice(0)) watched.committed(outcome)
     } catch (cause) {
       this.#parts.fail(cause)

@@ -131,6 +131,7 @@ export async function startService(
     on: (own) => serviceOn(base, own),
     async stop() {
       await Promise.all([...stops.map((stop) => stop()), links.stop()])
+      process.closing = true
       await database.close()
       process.crash()
     },

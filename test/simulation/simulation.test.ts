@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { chooseSeed } from '../fuzz/random.ts'
+import { kindOfComplaint } from '../support/shorten.ts'
 import { found } from './found.ts'
 import { scriptOf } from './script.ts'
 import { shrink } from './shrink.ts'
@@ -22,8 +23,8 @@ test('the same seed is the same world', async () => {
   expect(await run(script)).toMatchObject({ trace, log })
 })
 
-for (const [at, script] of found.entries()) {
-  test(`script ${at + 1} that failed once runs`, async () => {
+for (const [at, { found: complaint, ...script }] of found.entries()) {
+  test(`script ${at + 1} runs, which once told: ${complaint}`, async () => {
     await run(script)
   })
 }
@@ -33,4 +34,21 @@ test('a script that fails shrinks to the steps that are needed', async () => {
   script.steps.splice(40, 0, { do: 'no such step', at: 0, n: [0, 0, 0], turns: 3 })
   const shorter = await shrink(script)
   expect(shorter.steps).toEqual([{ do: 'no such step', at: 0, n: [0, 0, 0], turns: null }])
+})
+
+test('a script shrinks to the steps of its own complaint, whatever else fails in it', async () => {
+  const script = scriptOf(7, 60)
+  script.steps.splice(20, 0, { do: 'no such step', at: 0, n: [0, 0, 0], turns: 3 })
+  script.steps.push({ do: 'nor that one', at: 0, n: [0, 0, 0], turns: 3 })
+  const { steps } = await shrink(script)
+  expect(steps.map((step) => step.do)).toEqual(['no such step'])
+})
+
+test('the kind of a complaint has no values in it', () => {
+  expect(kindOfComplaint(new Error('the batches: [["4f"]], but must be []\nmore'))).toBe(
+    'Error: the batches:',
+  )
+  const [one, two] = ['a 3 of 71', 'a 12 of 0'].map((text) => kindOfComplaint(text))
+  expect(one).toBe(two)
+  expect(kindOfComplaint('refused as k1-used')).not.toBe(kindOfComplaint('refused as tap-used'))
 })

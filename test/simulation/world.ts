@@ -10,7 +10,8 @@ import { posterMakers } from './poster-steps.ts'
 import type { Outcome, Process } from './process.ts'
 import { Relay } from './relay.ts'
 import { makers, pick, type Request } from './steps.ts'
-import { compareTransfers, requestOf, walletMakers } from './wallet-steps.ts'
+import { compareTransfers } from './transfer-model.ts'
+import { requestOf, walletMakers } from './wallet-steps.ts'
 
 /**
  * A step: the request of a client or a fault, on one machine, made from three numbers. `turns` of the event loop pass
@@ -99,10 +100,10 @@ class World {
     await this.#do(step, pick(this.#machines, step.at))
     if (step.turns === null) {
       await this.#loop.quiet()
-      this.#check()
     } else {
       await this.#loop.turns(step.turns)
     }
+    this.#check()
     if (this.#failure !== null) throw this.#failure
   }
 
@@ -177,7 +178,7 @@ class World {
   /** Another service asks. Null if nobody is there. */
   #serve(machine: Machine, arrived: Arrived): Promise<unknown> | null {
     if (!machine.service) return null
-    const { request, answer } = requestOf(machine, arrived)
+    const { request, answer } = requestOf(machine, this.#machines, arrived)
     return this.#launch(machine, request).then(answer)
   }
 
@@ -222,27 +223,35 @@ class World {
     process: Process,
     { request, outcome, committed, before, own }: Answered,
   ): void {
-    if ('refused' in outcome && !(outcome.refused instanceof Refusal)) {
-      this.#say('  503')
-      if (process.struck > before) return
-      throw new Mismatch(`it failed: ${Bun.inspect(outcome.refused)}`)
+    if ('value' in outcome) {
+      this.#say('  answered')
+      if (request.answered) request.answered(outcome.value)
+      else if (request.reads) request.judge(outcome, machine.now(), own)
+      else if (committed) same('the answer', outcome, committed)
+      else throw new Mismatch('it was answered before its commit')
+      return
     }
-    this.#say('value' in outcome ? '  answered' : `  ${String(outcome.refused)}`)
-    if ('refused' in outcome && machine.excuses(process, outcome.refused)) return
-    if (request.answered) {
-      if ('value' in outcome) request.answered(outcome.value)
-    } else if (request.reads) request.judge(outcome, machine.now(), own)
-    else if (committed) same('the answer', outcome, committed)
-    else if (
-      !('refused' in outcome && request.early?.((outcome.refused as Refusal).code, machine.now()))
-    ) {
-      throw new Mismatch('it was answered before its commit')
+    const { refused } = outcome
+    const words = refused instanceof Refusal ? refused.code : '503'
+    this.#say(`  ${words}`)
+    // A request that only reads is not concerned by faults of writes.
+    if (process.explains(refused, before) && (!request.reads || process.closing)) return
+    if (!(refused instanceof Refusal)) {
+      throw new Mismatch(`it failed: ${refused}\n${Bun.inspect(refused)}`)
+    }
+    if (request.reads) request.judge(outcome, machine.now(), own)
+    else if (committed && !request.answered) same('the answer', outcome, committed)
+    else if (!request.early?.(refused.code, machine.now())) {
+      throw new Mismatch(`it was refused as ${refused.code} before its commit`)
     }
   }
 
   #check(): void {
     if (this.#failure !== null) return
-    for (const machine of this.#machines) compareDisk(machine)
+    for (const machine of this.#machines) {
+      if (machine.changed) compareDisk(machine)
+      machine.changed = false
+    }
   }
 
   /** Let everything come to rest, without any more faults, and look whether all promises were kept. */

@@ -22,3 +22,10 @@ export async function shorten<T>(
   }
   return steps
 }
+
+/** The kind of a complaint: its first words without the numbers, names and values of this one case. */
+export function kindOfComplaint(cause: unknown): string {
+  const [line = ''] = String(cause).split('\n')
+  const [words = ''] = line.split(/ but must be |["[{]/)
+  return words.replaceAll(/\b\d+\b|\b[\w-]{22,}/g, '#').trim()
+}
