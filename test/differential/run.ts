@@ -93,7 +93,7 @@ export async function run(databases: Databases, { seed, steps }: Script): Promis
       turnTo(`${seed} ${at}`)
       if (await take(twins, world, step, `${seed} ${at}`)) asked++
       const [fault] = twins.faults
-      if (fault !== undefined) throw new Difference(`${step.do}: ${fault}`)
+      if (fault !== undefined) throw new Difference(`${step.do}: ${fault}`, kindOfComplaint(fault))
     }
     await twins.rest()
     await awaitRows(twins)

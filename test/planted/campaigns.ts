@@ -5,6 +5,8 @@ export const simulation = 'test/simulation/main.ts --seeds 150 --seed 1 --as-it-
 
 /** The differential with scripts that find a fault of one engine. */
 export const differential = 'test/differential/main.ts 6 --seed 1 --steps 150 --as-it-is'
+/** A script that publishes a text with NUL. */
+const strangeTexts = 'test/differential/main.ts 1 --seed 117 --steps 200 --as-it-is'
 /** A script with so many events of a second that their order shows. */
 const manyEvents = 'test/differential/main.ts 1 --seed 3002 --steps 200 --as-it-is'
 
@@ -76,18 +78,32 @@ export const campaignFaults: PlantedFault[] = [
     suites: [simulation],
   },
   planted(
+    'a failed commit is answered as the end of the service',
+    simulation,
+    'src/db/sqlite.ts',
+    '    for (const job of batch) job.reject(cause)\n',
+    "    for (const job of batch) job.reject(new Refusal('shutting-down', { retryAfter: 5 }))\n",
+  ),
+  planted(
+    'a voucher that another service refused is told as claimed',
+    simulation,
+    'src/wallet/transfers/swap.ts',
+    'return drop(transfers, intent, new Refusal(outcome.code), true)',
+    "return drop(transfers, intent, new Refusal('voucher-claimed'), true)",
+  ),
+  planted(
     'a text with NUL goes to PostgreSQL as it is',
-    differential,
+    strangeTexts,
     'src/db/postgres/connection.ts',
     '!escaped.test(value)) return value\n',
     '!escaped.test(value) || value.length > 0) return value\n',
   ),
   planted(
-    'a change of a counter is lost on PostgreSQL',
+    'the totals of PostgreSQL stay at zero',
     differential,
     'src/db/postgres/counters.ts',
-    '  const parts = appends.map(',
-    '  const parts = appends.slice(1).map(',
+    ".map((index) => by[numbers[index] ?? ''] ?? '0')",
+    ".map((index) => (table === 'totals' ? '0 * ' : '') + (by[numbers[index] ?? ''] ?? '0'))",
   ),
   planted(
     'events of one second have no order',
@@ -107,6 +123,7 @@ export const simulated: readonly string[] = [
   'a minter who may only redeem mints',
   'an answer leaves before its commit',
   'a failed commit is answered as done',
+  'after a failed commit the same connection goes on',
   'a clock that is behind is not noticed',
   'a refusal undoes the replay guard, too',
   'a refresh is repeated under any key',

@@ -59,13 +59,25 @@ export const engineFaults: PlantedFault[] = [
     '  syncFile(candidate.path)\n',
     '',
   ),
-  planted(
-    'an answer leaves before its commit',
-    [powerCut, 'test/fault/trace-sync.test.ts', engineSuite],
-    sqlite,
-    '    writer.commit.run()\n',
-    '    for (const job of batch) settle(job)\n    await null\n    writer.commit.run()\n',
-  ),
+  {
+    name: 'an answer leaves before its commit',
+    edits: [
+      {
+        file: sqlite,
+        find: '    writer.commit.run()\n',
+        replace:
+          '    for (const job of batch) settle(job)\n    await new Promise((go) => setImmediate(go))\n    writer.commit.run()\n',
+      },
+      // The operations have ended, so that nothing stalls.
+      {
+        file: sqlite,
+        find: '    const timer = setImmediate(() => {\n      watch.stalled = true\n',
+        replace:
+          '    const timer = setImmediate(() => {\n      if (batch.every((job) => job.outcome)) return\n      watch.stalled = true\n',
+      },
+    ],
+    suites: [powerCut, 'test/fault/trace-sync.test.ts', engineSuite],
+  },
   planted(
     'the writes of a refused operation stay',
     engineSuite,
@@ -121,8 +133,9 @@ export const engineFaults: PlantedFault[] = [
     suites: [engineSuite],
   },
   planted(
+    // SQLite itself undoes a commit that a real disk refused, so that the disk faults cannot see it.
     'after a failed commit the same connection goes on',
-    ['test/fault/disk-faults.test.ts -t service', engineSuite],
+    engineSuite,
     sqlite,
     '      clearImmediate(timer)\n      this.#discard()\n',
     '      clearImmediate(timer)\n',

@@ -90,13 +90,26 @@ export const keyFaults: PlantedFault[] = [
     "if (await deleted(event, pubkey, d)) return 'deleted'",
     "if (event.id === '') return 'deleted'",
   ),
-  planted(
-    'the relay says OK before the event is stored',
-    [powerCut, 'test/fault/disk-faults.test.ts -t service', 'test/relay/relay-faults.test.ts'],
-    'src/relay/relay.ts',
-    'const stored = await database.transact(',
-    "const stored = 'stored' as const\n    void database.transact(",
-  ),
+  {
+    name: 'the relay says OK before the event is stored',
+    edits: [
+      {
+        file: 'src/relay/relay.ts',
+        find: 'const stored = await database.transact(',
+        replace: "const stored = 'stored' as const\n    const write = () => database.transact(",
+      },
+      {
+        file: 'src/relay/relay.ts',
+        find: '    return verdicts[stored]\n',
+        replace: '    setTimeout(() => void write(), 50)\n    return verdicts[stored]\n',
+      },
+    ],
+    suites: [
+      powerCut,
+      'test/fault/disk-faults.test.ts -t service',
+      'test/relay/relay-faults.test.ts',
+    ],
+  },
   planted(
     'a stranger writes to a relay that is closed to him',
     'test/unit/policy.test.ts',

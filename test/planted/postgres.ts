@@ -15,7 +15,7 @@ export const postgresFaults: PlantedFault[] = [
   ),
   planted(
     'roots that are met on the way are not locked',
-    ['test/postgres/locks.test.ts', 'test/postgres/races.test.ts'],
+    'test/postgres/races.test.ts',
     engine,
     '        lock(transaction.running, more)\n',
     '        void more\n',
@@ -29,7 +29,7 @@ export const postgresFaults: PlantedFault[] = [
   ),
   planted(
     'a commit whose answer got lost counts as undone',
-    ['test/postgres/failover.test.ts', 'test/postgres/faults.test.ts'],
+    'test/postgres/failover.test.ts',
     settlement,
     "return rows[0]?.outcome === 'work'",
     'return rows[0]?.outcome === undefined',

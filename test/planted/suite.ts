@@ -84,7 +84,12 @@ function reasonIn(output: string): string {
   const at = lines.findLastIndex((line) => /^(error|\w*(Error|Refusal|Mismatch)): ./.test(line))
   if (at < 0) return ''
   const rest = lines.slice(at + 1)
-  const values = [/^Expected[^:]*: /, /^Received[^:]*: /, /^- .*\w/, /^\+ .*\w/]
+  const values = [
+    /^Expected[^:]*: /,
+    /^Received[^:]*: /,
+    /^- (?!Expected ).*\w/,
+    /^\+ (?!Received ).*\w/,
+  ]
   const told = values.flatMap((value) => rest.find((line) => value.test(line)) ?? [])
   return [lines[at], ...told].map((line) => line?.replaceAll(/\s+/g, ' ').trim()).join(' ')
 }
