@@ -239,7 +239,10 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       if (watch.stalled) throw new StalledOperation()
     })
     if (now >= this.#newestStored + limits.clockBackSeconds) {
-      writer.connection.run('UPDATE state SET newest_write = ? WHERE id = 1', [now])
+      // After a failed commit `#newestStored` is unknown, and the clock may have gone back a little.
+      writer.connection.run('UPDATE state SET newest_write = max(newest_write, ?) WHERE id = 1', [
+        now,
+      ])
       this.#newestStored = now
     }
     const asked = this.#time.steadyMs()

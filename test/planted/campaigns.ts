@@ -92,6 +92,13 @@ export const campaignFaults: PlantedFault[] = [
     "return drop(transfers, intent, new Refusal('voucher-claimed'), true)",
   ),
   planted(
+    'the time of the newest write goes back after a failed commit',
+    'test/simulation/main.ts --seeds 1 --seed 6773 --as-it-is',
+    'src/db/sqlite.ts',
+    "'UPDATE state SET newest_write = max(newest_write, ?) WHERE id = 1', [\n        now,",
+    "'UPDATE state SET newest_write = ? WHERE id = 1', [\n        now,",
+  ),
+  planted(
     'a text with NUL goes to PostgreSQL as it is',
     strangeTexts,
     'src/db/postgres/connection.ts',
