@@ -51,6 +51,9 @@ describe('tests', () => {
     ],
     'a hook that failed': ['error: no server\n(fail) (unnamed) [1.00ms]\n'],
     'an edit that is no program': ['ReferenceError: now is not defined\n(fail) a claim counts\n'],
+    'a connection that the harness lost': [
+      'TypeError: ECONNRESET: The socket connection was closed unexpectedly.\n(fail) a cut\n',
+    ],
     'a failure without a reason': ['(fail) a claim counts\n'],
     'no test with that name': ['error: regex "x" matched 0 tests\n'],
   }

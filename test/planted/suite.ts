@@ -13,9 +13,9 @@ const suiteSeconds = 180
 /** A reason is printed on one line. */
 const reasonCharacters = 120
 
-/** Errors of a file that does not load, or of an edit that is not the program that was meant. */
-const brokenEdit =
-  /(SyntaxError|ReferenceError|BuildMessage|ResolveMessage|Cannot find (module|package)|Export named)/
+/** Errors of a file that does not load, of an edit that is not the program that was meant, and of a lost connection. */
+const noProof =
+  /(SyntaxError|ReferenceError|BuildMessage|ResolveMessage|Cannot find (module|package)|Export named|ECONNRE|socket connection was closed|Unable to connect)/
 
 /** Run a suite in a copy of the source: a file of tests, or a campaign that prints `SEED=` at its first failure. */
 export async function runSuite(copy: string, suite: string): Promise<Verdict> {
@@ -70,7 +70,7 @@ export function verdictOfCampaign({ output, code, late }: Ended): Verdict {
 
 function judged(test: string, reason: string): Verdict {
   if (reason === '') return nothing(`${test} failed without a reason`)
-  if (brokenEdit.test(reason)) return nothing(reason)
+  if (noProof.test(reason)) return nothing(reason)
   return { kind: 'caught', test, reason: clipped(reason) }
 }
 
