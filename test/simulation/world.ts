@@ -234,13 +234,16 @@ class World {
     const { refused } = outcome
     const words = refused instanceof Refusal ? refused.code : '503'
     this.#say(`  ${words}`)
+    if (refused instanceof Refusal && committed && !request.answered) {
+      same('the answer', outcome, committed)
+      return
+    }
     // A request that only reads is not concerned by faults of writes.
     if (process.explains(refused, before) && (!request.reads || process.closing)) return
     if (!(refused instanceof Refusal)) {
       throw new Mismatch(`it failed: ${refused}\n${Bun.inspect(refused)}`)
     }
     if (request.reads) request.judge(outcome, machine.now(), own)
-    else if (committed && !request.answered) same('the answer', outcome, committed)
     else if (!request.early?.(refused.code, machine.now())) {
       throw new Mismatch(`it was refused as ${refused.code} before its commit`)
     }
