@@ -13,9 +13,14 @@ const left = ['state']
 /** Nodes bind their database to the key of the cards at the first start, a service on a file with its first card. */
 const ofEngine = (table: string, { name }: Row) => table === 'facts' && name === 'card-key'
 
-/** Columns that depend on the moment at which work in the background came to the row. */
+/** Columns that differ, with the reason. */
 const untold: Record<string, string[]> = {
+  // The moment at which work in the background came to the row.
   deliveries: ['attempts', 'next_at', 'last_error'],
+  // An event that work in the background signs and seals takes the random numbers of the request beside it.
+  outbox: ['event_id', 'event'],
+  // The id of a signature for the next page of a list, whose address has the number of a row in it.
+  proofs: ['event_id'],
 }
 
 /** Columns with the number of a row, without a foreign key. */
