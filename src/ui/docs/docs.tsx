@@ -2,10 +2,9 @@ import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { copyText } from '../browser/clipboard.ts'
-import { chooseLanguage, language } from '../browser/language.ts'
-import { chooseTheme, shownTheme } from '../browser/theme.ts'
-import { IconButton } from '../parts/button.tsx'
+import { language } from '../browser/language.ts'
 import { Icon } from '../parts/icon.tsx'
+import { Preferences } from '../parts/preferences.tsx'
 import { Toasts, say as toast } from '../parts/toast.tsx'
 import {
   AuthenticationView,
@@ -42,7 +41,7 @@ function Page() {
             </a>
             <Toasts />
           </div>
-          <Preferences />
+          <Preferences words={{ language: t('language'), dark: t('dark'), light: t('light') }} />
         </div>
       </header>
       <div class="docs">
@@ -55,32 +54,6 @@ function Page() {
         </main>
       </div>
     </>
-  )
-}
-
-/** Buttons for language and theme. */
-function Preferences() {
-  const t = say.value
-  const other = language.value === 'es' ? 'en' : 'es'
-  const dark = shownTheme.value === 'dark'
-  return (
-    <div class="prefs">
-      <button
-        type="button"
-        class="button quiet"
-        lang={other}
-        aria-label={`${other.toUpperCase()}: ${t('language')}`}
-        title={t('language')}
-        onClick={() => chooseLanguage(other)}
-      >
-        {other.toUpperCase()}
-      </button>
-      <IconButton
-        icon={dark ? 'sun' : 'moon'}
-        label={t(dark ? 'light' : 'dark')}
-        onClick={() => chooseTheme(dark ? 'light' : 'dark')}
-      />
-    </div>
   )
 }
 

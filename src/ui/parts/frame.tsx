@@ -53,7 +53,13 @@ export function Frame({
             <Toasts />
           </div>
           {actions}
-          <Preferences />
+          <Preferences
+            words={{
+              language: t('prefs.language'),
+              dark: t('prefs.dark'),
+              light: t('prefs.light'),
+            }}
+          />
         </div>
       </header>
       {sections}

@@ -1,10 +1,12 @@
 import { chooseLanguage, language } from '../browser/language.ts'
 import { chooseTheme, shownTheme } from '../browser/theme.ts'
-import { commonWords as t } from '../words/common.ts'
 import { IconButton } from './button.tsx'
 
+/** Actions of the buttons, in the language of the page. They are handed in: `/docs` loads no other page's words. */
+type Words = { language: string; dark: string; light: string }
+
 /** Buttons for language and theme. */
-export function Preferences() {
+export function Preferences({ words }: { words: Words }) {
   const other = language.value === 'es' ? 'en' : 'es'
   const dark = shownTheme.value === 'dark'
   return (
@@ -13,15 +15,15 @@ export function Preferences() {
         type="button"
         class="button quiet"
         lang={other}
-        aria-label={`${other.toUpperCase()}: ${t('prefs.language')}`}
-        title={t('prefs.language')}
+        aria-label={`${other.toUpperCase()}: ${words.language}`}
+        title={words.language}
         onClick={() => chooseLanguage(other)}
       >
         {other.toUpperCase()}
       </button>
       <IconButton
         icon={dark ? 'sun' : 'moon'}
-        label={t(dark ? 'prefs.light' : 'prefs.dark')}
+        label={dark ? words.light : words.dark}
         onClick={() => chooseTheme(dark ? 'light' : 'dark')}
       />
     </div>
