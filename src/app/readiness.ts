@@ -8,15 +8,15 @@ import type { Disk } from './disk.ts'
 import type { Stores } from './stores.ts'
 
 /** Why a service is not ready, with the sentence for people. Another refusal has a code or a sentence of its own. */
-const reasons = {
+const causes = {
   'write-slow': `Una escritura tarda más de ${limits.readyAnswerSeconds} segundos: el disco o la base de datos no responde.`,
   'disk-full': 'El disco está lleno: no se puede guardar nada.',
   'disk-failed': 'El disco no guarda lo que se escribe.',
   'database-away': 'La base de datos no responde.',
 } as const
 
-function notReady(reason: keyof typeof reasons): Refusal {
-  return new Refusal('unavailable', { reason, retryAfter: 2 }, reasons[reason])
+function notReady(cause: keyof typeof causes): Refusal {
+  return new Refusal('unavailable', { cause, retryAfter: 2 }, causes[cause])
 }
 
 /**

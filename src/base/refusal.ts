@@ -301,8 +301,10 @@ type RefusalDetail = {
   retryAfter?: number
   /** Set if the caller may get in with a setup code. */
   setup?: true
-  /** Why authentication failed, where the answer is not the refusal of that; or why the service is not ready. */
+  /** Why authentication failed, where the answer is not the refusal of that. */
   reason?: string
+  /** Why the service is not ready. */
+  cause?: string
 }
 
 /** The `reason` of authentication failures on the wire. */

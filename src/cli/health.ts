@@ -33,7 +33,7 @@ async function look(config: Config): Promise<Health> {
     const answer = await fetch(url, { tls: { rejectUnauthorized: false } })
     const told = parseJsonObject(await answer.text(), limits.controlBodyBytesMax) ?? {}
     if (answer.status !== 200) {
-      const why = [told.code, told.reason].filter((one) => typeof one === 'string').join(', ')
+      const why = [told.code, told.cause].filter((one) => typeof one === 'string').join(', ')
       return { problem: `${url} answers ${answer.status}${why && ` (${why})`}`, warnings: [] }
     }
     const { warnings = [] } = told

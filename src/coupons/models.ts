@@ -219,8 +219,16 @@ export const ClaimModel = request({
       description: 'Merchant of the till, hex. The voucher of another merchant is refused',
     }),
   ),
-  zapRequest: t.Optional(t.Unknown({ description: 'Kind 9734, signed; dropped when it is not' })),
-  amountMsat: t.Optional(t.Unknown({ description: 'Integer, 0 or more; dropped when it is not' })),
+  // Anything is taken, since a wrong one is dropped: the document shows the form that is kept.
+  zapRequest: t.Optional(
+    t.Unknown({
+      anyOf: [{ title: 'NostrEvent' }, { type: 'string' }],
+      description: 'Kind 9734, signed, or its JSON text; dropped when it is not',
+    }),
+  ),
+  amountMsat: t.Optional(
+    t.Unknown({ type: 'integer', minimum: 0, description: 'Integer, 0 or more; dropped when it is not' }),
+  ),
   purchase: optional(
     t.Unsafe<Record<string, unknown>>(
       t.Object({}, { title: 'Money', description: 'The purchase: `amount`, `currency`' }),

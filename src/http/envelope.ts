@@ -16,9 +16,8 @@ export const RefusalModel = t.Object({
     refusalCodes.map((code) => t.Literal(code)),
     { description: 'Stable, for programs' },
   ),
-  reason: t.Optional(
-    t.String({ description: 'Why authentication failed, or why the service is not ready' }),
-  ),
+  reason: t.Optional(t.String({ description: 'Why authentication failed' })),
+  cause: t.Optional(t.String({ description: 'Why the service is not ready' })),
   field: t.Optional(t.String({ description: 'What is wrong, as a dotted path' })),
   retryAfter: t.Optional(t.Integer({ description: 'Seconds' })),
   setup: t.Optional(t.Literal(true, { description: 'A setup code would let the caller in' })),

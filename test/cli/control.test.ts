@@ -146,7 +146,7 @@ describe('cuponera status and health', () => {
   })
 
   test('health says why a service is not ready', async () => {
-    const refusal = { error: 'x', code: 'unavailable', reason: 'disk-full', retryAfter: 2 }
+    const refusal = { error: 'x', code: 'unavailable', cause: 'disk-full', retryAfter: 2 }
     let answer: () => Response = () => Response.json(refusal, { status: 503 })
     const full = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => answer() })
     const run = () => runCommand(['health'], { env: { PORT: String(full.port) } })

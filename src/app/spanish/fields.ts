@@ -167,7 +167,8 @@ export const fieldSentences: Readonly<Record<string, string>> = {
     'Cuándo y con qué compra se canjea; null sin reglas',
   'Merchant of the till, hex. The voucher of another merchant is refused':
     'Comercio de la caja, hex. El cupón de otro comercio se rechaza',
-  'Kind 9734, signed; dropped when it is not': 'Tipo 9734, firmado; se descarta si no lo es',
+  'Kind 9734, signed, or its JSON text; dropped when it is not':
+    'Tipo 9734, firmado, o su texto JSON; se descarta si no lo es',
   'Integer, 0 or more; dropped when it is not': 'Entero, 0 o más; se descarta si no lo es',
   'The purchase that the till named': 'La compra que nombró la caja',
   'The definition: UUID': 'La definición: UUID',
@@ -288,8 +289,8 @@ export const fieldSentences: Readonly<Record<string, string>> = {
   'True, else absent: the key was no till of the caller then':
     'Verdadero, si no falta: la clave no era entonces una caja de quien pregunta',
   'Absent if the till named none': 'Falta si la caja no nombró ninguna',
-  'Why authentication failed, or why the service is not ready':
-    'Por qué falló la autenticación, o por qué el servicio no está listo',
+  'Why authentication failed': 'Por qué falló la autenticación',
+  'Why the service is not ready': 'Por qué el servicio no está listo',
   'True if the `zapRequest` was filed with the redemption, false if it was dropped. Present on a success that was sent one':
     'Verdadero si el `zapRequest` quedó con el canje, falso si se descartó. Presente en un éxito al que se le mandó uno',
   'A setup code would let the caller in': 'Un código de instalación admitiría a quien pregunta',

@@ -75,6 +75,7 @@ export function directoryRoutes(identities: Identities) {
         query: PaymentModel,
         ...route({
           needs: ['amount'],
+          acts: true,
           summary: 'An invoice of the holder’s own wallet (LUD-06)',
           tag: 'Transfer',
           access: 'public',
