@@ -41,7 +41,7 @@ export function describeTypes(document: ApiDocument): Record<string, string> {
     return [`${room}.ts`, `${head}${importsOf(text, room, homes)}${text}`]
   })
   const answers = operations.map(({ name, operation }) => {
-    return `'${name}': ${JSON.stringify([accessOf(operation), ...proofOf(operation, schemas)])},`
+    return `'${name}': ${JSON.stringify([accessOf(operation), ...formsOf(operation, schemas)])},`
   })
   const codes = schemas.Refusal?.properties?.code?.enum ?? []
   return {
@@ -52,13 +52,13 @@ export function describeTypes(document: ApiDocument): Record<string, string> {
     'facts.ts': `${head}import type { Operations } from './operations.ts'
 
       /**
-       * Credentials that each operation takes, and keys that tell its answer from any other: one of them is there.
+       * Credentials that each operation takes, and the forms of its answer (\`fits\`), which tell it from any other.
        * A session also names the caller where it is not needed.
        */
       export const facts: {
         readonly [name in keyof Operations]: readonly [
           credentials: 'session' | 'signature' | 'none',
-          ...keys: string[],
+          ...forms: string[],
         ]
       } = {\n${answers.join('\n')}\n}\n`,
   }
@@ -158,18 +158,35 @@ function accessOf({ security }: Operation): 'session' | 'signature' | 'none' {
   return schemes.includes('nostr') ? 'signature' : 'none'
 }
 
-/** The nonce, or else the first key that the answer always has. */
-function proofOf(operation: Operation, schemas: Record<string, Part>): string[] {
-  const keysOf = ({ $ref, anyOf, allOf, required }: Part): string[] => {
-    if ($ref !== undefined) return keysOf(schemas[$ref.slice($ref.lastIndexOf('/') + 1)] ?? {})
-    const key = required?.includes('nonce') ? 'nonce' : required?.[0]
-    if (key !== undefined) return [key]
-    return allOf ? keysOf(allOf[0] ?? {}) : (anyOf ?? []).flatMap(keysOf)
-  }
-  const keys = goodAnswers(operation).flatMap(({ content = {} }) =>
-    Object.values(content).flatMap(({ schema }) => keysOf(schema)),
-  )
-  return [...new Set(keys)]
+/**
+ * The forms of the answers. A key is the nonce, or else the first that the answer always has, with its words where it
+ * has few. Answers that differ by status are told with it.
+ */
+function formsOf({ responses }: Operation, schemas: Record<string, Part>): string[] {
+  const answers = Object.entries(responses).filter(([status]) => status < '300')
+  const forms = answers.map(([status, { content = {} }]) => {
+    const [media] = Object.values(content)
+    return { status, forms: media ? formsIn(media.schema, schemas) : [''] }
+  })
+  const [first] = forms
+  const alike = forms.every((one) => one.forms.join() === first?.forms.join())
+  if (alike && first?.forms.join() !== '') return first?.forms ?? []
+  return forms.flatMap((one) => one.forms.map((form) => `${one.status} ${form}`.trim()))
+}
+
+function formsIn(part: Part, schemas: Record<string, Part>): string[] {
+  const { $ref, anyOf, allOf, items, properties = {}, required = [] } = part
+  if ($ref !== undefined)
+    return formsIn(schemas[$ref.slice($ref.lastIndexOf('/') + 1)] ?? {}, schemas)
+  if (items) return ['[]']
+  const key = required.includes('nonce') ? 'nonce' : required[0]
+  if (key !== undefined) return [`${key}${wordsOf(properties[key] ?? {})}`]
+  const parts = allOf ? allOf.slice(0, 1) : (anyOf ?? [])
+  return [...new Set(parts.flatMap((one) => formsIn(one, schemas)))]
+}
+
+function wordsOf({ const: only, enum: words = only === undefined ? [] : [only] }: Part): string {
+  return words.length > 0 && words.length <= wordsMax ? `=${words.join('|')}` : ''
 }
 
 function callOf({ parameters, requestBody, responses }: Operation): string {

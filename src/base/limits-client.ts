@@ -14,6 +14,8 @@ export const clientLimits = {
   keyTextMax: 1024,
   /** Cached npubs: many times the keys of one page. About 200 bytes each. */
   npubsCachedMax: 2048,
+  /** Age of a kept Idempotency-Key. Its answer lives an hour longer at the service. */
+  keySeconds: 24 * 60 * 60,
   nameCharsMax: 80,
   descriptionCharsMax: 500,
   conditionsCharsMax: 500,

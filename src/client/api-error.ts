@@ -1,7 +1,12 @@
 import type { RefusalCode } from './described/codes.ts'
 
 /** The code of a failed request: a refusal of the service, or a failure that the client saw itself. */
-export type FailureCode = RefusalCode | 'unreachable' | 'signed-out' | 'answer-invalid'
+export type FailureCode =
+  | RefusalCode
+  | 'unreachable'
+  | 'signed-out'
+  | 'answer-invalid'
+  | 'key-expired'
 
 type Detail = {
   error?: string | undefined
@@ -27,6 +32,8 @@ export class ApiError extends Error {
   readonly reason: string | null
   /** True where a setup code would let this key in. */
   readonly setup: boolean
+  /** True where an earlier attempt got no certain answer, and this failure says nothing of it. Its caller knows. */
+  afterLost = false
 
   constructor(code: FailureCode, status = 0, detail: Detail = {}) {
     super(code)
@@ -41,10 +48,20 @@ export class ApiError extends Error {
 
   /** True where the service may have executed the request: only a retry with the same key is safe. */
   get mayHaveSucceeded(): boolean {
+    return this.lost || this.afterLost || this.code === 'key-expired'
+  }
+
+  /** True where this attempt got no certain answer, so that another one may get it. */
+  get lost(): boolean {
     const { code } = this
     // The page of a proxy says nothing of the service behind it. A signature was used before: by this very request.
     const unknown = ['unreachable', 'answer-invalid', 'auth-replay'].includes(code)
     return unknown || this.status >= 500 || [408, 429].includes(this.status)
+  }
+
+  /** True where the service refused, or was not asked, before it looked for an answer under the key of the request. */
+  get beforeKey(): boolean {
+    return this.status === 401 || this.code === 'signed-out'
   }
 
   /** True where another session helps. A redemption is refused for it only where its merchant asks who redeems. */

@@ -24,14 +24,14 @@ type Refused = {
 /** Every answer of the service takes less time. A cashier does not wait longer. */
 const answerMs = 20_000
 
-/** Send one request; the JSON of its answer, and its headers. Throws ApiError, or the reason of `signal`. */
+/** Send one request; the JSON of its answer, its status and its headers. Throws ApiError, or the reason of `signal`. */
 export async function exchange(
   url: string,
   options: SendOptions,
-): Promise<{ value: unknown; headers: Headers }> {
+): Promise<{ value: unknown; status: number; headers: Headers }> {
   const response = await send(url, options)
   const value = await bodyOf(response, options.signal)
-  if (response.ok) return { value, headers: response.headers }
+  if (response.ok) return { value, status: response.status, headers: response.headers }
   throw refusalOf(value, response.status)
 }
 

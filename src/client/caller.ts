@@ -1,6 +1,7 @@
 /** Calls of the HTTP API by operation: credentials, Idempotency-Keys, and repetition of what is safe to repeat. */
 import { systemClock } from '../base/clock.ts'
-import { asObject } from '../base/json.ts'
+import { clientLimits } from '../base/limits-client.ts'
+import { fits } from './answer-form.ts'
 import { exchange } from './api.ts'
 import { ApiError } from './api-error.ts'
 import { facts } from './described/facts.ts'
@@ -8,7 +9,7 @@ import type { Asked, OperationName, Operations } from './described/operations.ts
 import { type Answer, createRuns, type Pause, persist } from './persist.ts'
 import { signRequest } from './proof.ts'
 import { randomText } from './random.ts'
-import type { EventSigner } from './signer.ts'
+import { type EventSigner, SignerError } from './signer.ts'
 
 /** Keeps the Idempotency-Keys of unfinished operations. A `Map` will do where they need not survive the program. */
 export type KeyStorage = {
@@ -25,7 +26,7 @@ export type CallOptions = {
   headers?: Record<string, string>
   /** Ends the call, repetitions included. It throws the reason of the signal. */
   signal?: AbortSignal
-  /** Timeout of one attempt, in milliseconds. */
+  /** Timeout of one request, in milliseconds. Opening a session is a request of its own. */
   timeoutMs?: number
 }
 
@@ -48,9 +49,9 @@ export type Caller = {
 
 /** A session: one signature for many calls. */
 type Credentials = {
-  token(): Promise<string>
+  token(timeoutMs?: number): Promise<string>
   /** Another token, after the service refused this one. */
-  renew(refused: string): Promise<string>
+  renew(refused: string, timeoutMs?: number): Promise<string>
   needSigner(): Promise<EventSigner>
 }
 
@@ -77,41 +78,46 @@ type AnyInput = CallOptions & {
   key?: string
 }
 
-type Tried = Answer & ({ value: unknown } | { failure: ApiError })
+type Tried = Answer & ({ value: unknown } | { failure: ApiError | SignerError })
+
+/** `used`: it was stored before this call, for an attempt whose answer may be lost. */
+type StoredKey = { key: string; used: boolean }
 
 export function createCaller(wiring: Wiring): Caller {
   const { storage, patience } = wiring
-  const runs = createRuns<string>()
+  const runs = createRuns<StoredKey>()
 
-  /** The key under a name of the caller. A new one is stored before the request leaves. */
-  const keyOf = (once: string) =>
+  /** The key under a name of the caller. A new one is stored, with the time, before the request leaves. */
+  const keyOf = (name: OperationName, once: string) =>
     runs(once, async () => {
-      const known = await storage.get(placeOf(once))
-      if (known) return known
+      const [known, storedAt] = ((await storage.get(placeOf(once))) ?? '').split(' ')
+      if (known) {
+        const age = systemClock() - Number(storedAt)
+        if (!lasting.has(name) && age >= clientLimits.keySeconds) throw new ApiError('key-expired')
+        return { key: known, used: true }
+      }
       const key = randomText()
-      await storage.set(placeOf(once), key)
-      return key
+      await storage.set(placeOf(once), `${key} ${systemClock()}`)
+      return { key, used: false }
     })
 
   const call = async (name: OperationName, input: AnyInput = {}): Promise<unknown> => {
-    const { once, key = once === undefined ? undefined : await keyOf(once), signal } = input
-    const send = () => sendOnce(wiring, name, input, key)
-    if (!patience || (key === undefined && !reads(name))) return send()
-    const began = systemClock()
-    const aborted = new Promise<void>((resolve) =>
-      signal?.addEventListener('abort', () => resolve(), { once: true }),
-    )
-    const tried = await persist(() => attempt(send), {
-      pause: (seconds) => Promise.race([patience.pause(seconds), aborted]),
-      onLost: () => undefined,
-      goOn: () => {
-        signal?.throwIfAborted()
-        return systemClock() - began < patience.seconds
-      },
-      settled: (one) => 'value' in one || !one.failure.mayHaveSucceeded,
-    })
-    if ('failure' in tried) throw tried.failure
-    return tried.value
+    const { once, signal } = input
+    const stored = once === undefined ? null : await keyOf(name, once)
+    const key = input.key ?? stored?.key
+    const send = () => attempt(() => sendOnce(wiring, name, input, key))
+    let lost = stored?.used ?? false
+    const onLost = () => {
+      lost = true
+    }
+    const repeated = key !== undefined || reads(name) ? patience : null
+    const tried = await (repeated ? repeat(send, { ...repeated, signal, onLost }) : send())
+    if ('value' in tried) return tried.value
+    const { failure } = tried
+    // The service looks at the credentials first, so this says nothing of the attempts before it.
+    const before = failure instanceof SignerError || failure.beforeKey
+    failure.afterLost = lost && key !== undefined && before
+    throw failure
   }
 
   return {
@@ -127,16 +133,50 @@ function placeOf(once: string): string {
   return `once:${once}`
 }
 
-/** Whether an operation has no effect. Two of LNURL have one although they are a GET. */
+/** Whether an operation has no effect. Three of LNURL have one although they are a GET. */
 export function reads(name: OperationName): boolean {
   if (name === 'POST /api/coupons/preview' || name === 'POST /nostr/fetch') return true
-  return name.startsWith('GET ') && name !== 'GET /card/scan' && name !== 'GET /card/pay'
+  return name.startsWith('GET ') && !acting.has(name)
+}
+
+const acting = new Set<OperationName>([
+  'GET /card/scan',
+  'GET /card/pay',
+  'GET /api/lud16/{name}/cb',
+])
+
+/** Operations whose answers the service keeps for ever. Those of the others end, and their keys before them. */
+const lasting = new Set<OperationName>(['POST /api/coupons/refresh', 'POST /api/posters/{id}/take'])
+
+type Repetition = {
+  seconds: number
+  pause: Pause
+  signal: AbortSignal | undefined
+  onLost: () => void
+}
+
+/** Attempts until the answer is certain, or patience ends. An aborted signal ends the next attempt. */
+function repeat(
+  send: () => Promise<Tried>,
+  { seconds, pause, signal, onLost }: Repetition,
+): Promise<Tried> {
+  const began = systemClock()
+  const aborted = new Promise<void>((resolve) =>
+    signal?.addEventListener('abort', () => resolve(), { once: true }),
+  )
+  return persist(send, {
+    pause: (wait) => Promise.race([pause(wait), aborted]),
+    onLost,
+    goOn: () => systemClock() - began < seconds,
+    settled: (one) => 'value' in one || one.failure instanceof SignerError || !one.failure.lost,
+  })
 }
 
 async function attempt(send: () => Promise<unknown>): Promise<Tried> {
   try {
     return { status: 200, body: {}, retryAfter: null, value: await send() }
   } catch (failure) {
+    if (failure instanceof SignerError) return { status: 0, body: {}, retryAfter: null, failure }
     if (!(failure instanceof ApiError)) throw failure
     return { status: failure.status, body: {}, retryAfter: failure.retryAfter, failure }
   }
@@ -153,10 +193,10 @@ async function sendOnce(
   const [method = 'GET', template = ''] = name.split(' ')
   const address = `${url}${addressOf(template, input)}`
   const sent = body === undefined || body instanceof Blob ? body : JSON.stringify(body)
-  const [access, ...keys] = facts[name]
+  const [access, ...forms] = facts[name]
 
   const send = async (authorization: string | null) => {
-    const { value } = await exchange(address, {
+    const answer = await exchange(address, {
       method,
       body: sent,
       headers: {
@@ -167,25 +207,39 @@ async function sendOnce(
       ...(signal && { signal }),
       ...(timeoutMs !== undefined && { timeoutMs }),
     })
-    const answer = asObject(value) ?? {}
-    const ours = keys.length === 0 || keys.some((one) => answer[one] !== undefined)
     // The JSON of another server, such as the portal of a Wi-Fi.
-    if (!ours) throw new ApiError('answer-invalid', 200)
-    return value
+    if (!fits(forms, answer)) throw new ApiError('answer-invalid', answer.status)
+    return answer.value
   }
 
   if (!credentials || access === 'none' || 'Authorization' in headers) return send(null)
   if (access === 'signature') {
-    const signer = await credentials.needSigner()
+    const signer = await unless(signal, credentials.needSigner())
     const text = typeof sent === 'string' ? sent : null
-    return send(await signRequest(signer, { url: address, method, body: text }))
+    return send(await unless(signal, signRequest(signer, { url: address, method, body: text })))
   }
-  const token = await credentials.token()
+  const token = await unless(signal, credentials.token(timeoutMs))
   try {
     return await send(`Bearer ${token}`)
   } catch (cause) {
     if (!(cause instanceof ApiError) || !cause.asksForSession) throw cause
-    return send(`Bearer ${await credentials.renew(token)}`)
+    return send(`Bearer ${await unless(signal, credentials.renew(token, timeoutMs))}`)
+  }
+}
+
+/** The result of `work`, or the reason of a signal that comes first. Others may wait for the same work. */
+async function unless<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (!signal) return work
+  const over = new AbortController()
+  const aborted = new Promise<never>((_, reject) => {
+    const end = () => reject(signal.reason)
+    if (signal.aborted) end()
+    signal.addEventListener('abort', end, { once: true, signal: over.signal })
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    over.abort()
   }
 }
 

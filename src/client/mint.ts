@@ -6,7 +6,7 @@ import { ApiError } from './api-error.ts'
 import type { Caller } from './caller.ts'
 import type { Mint, MintAnswer } from './described/coupons.ts'
 import type { Authorization, VoucherResult } from './models.ts'
-import { isOpen, nameOf, once } from './once.ts'
+import { isOpen, nameOf, once, withName } from './once.ts'
 
 /** A coupon that the key of the session may issue. */
 export type Mintable = {
@@ -63,7 +63,8 @@ export async function mintBatch(
     const key = nameOf('mint', body)
     keys.push(key)
     try {
-      const minted: MintAnswer = await caller.call('POST /api/coupons/mint', { body, once: key })
+      const mint = (name: string) => caller.call('POST /api/coupons/mint', { body, once: name })
+      const minted: MintAnswer = await withName(caller, key, mint)
       if (!('vouchers' in minted)) throw new ApiError('answer-invalid')
       vouchers.push(...minted.vouchers)
       if (minted.batch) batch = { id: minted.batch.id }

@@ -13,13 +13,31 @@ export async function once<T>(
 ): Promise<T> {
   const name = nameOf(operation, body)
   try {
-    const answer = await work(name)
+    const answer = await withName(caller, name, work)
     await caller.forget(name)
     return answer
   } catch (cause) {
     // The service may have executed it: the next attempt must carry the same key.
     if (!isOpen(cause)) await caller.forget(name)
     throw cause
+  }
+}
+
+/**
+ * Do `work` under the key of a name. A key that is too old fetches no answer any more, so the person who asks now gets
+ * a new one.
+ */
+export async function withName<T>(
+  caller: Caller,
+  name: string,
+  work: (name: string) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(name)
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || cause.code !== 'key-expired') throw cause
+    await caller.forget(name)
+    return work(name)
   }
 }
 
@@ -34,5 +52,5 @@ export function nameOf(operation: string, body: object): string {
  */
 export function isOpen(cause: unknown): boolean {
   if (!(cause instanceof ApiError)) return true
-  return cause.mayHaveSucceeded || cause.status === 401 || cause.code === 'signed-out'
+  return cause.mayHaveSucceeded || cause.beforeKey
 }

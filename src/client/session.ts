@@ -18,8 +18,11 @@ export type Session = {
   /** Sign in. Also continues the requests that `onAsk` was called for. Throws ApiError and SignerError. */
   signIn(signer: PageSigner): Promise<void>
   signOut(): void
-  /** A valid token. Asks the person for a signature where none is valid. Throws ApiError `signed-out`. */
-  token(): Promise<string>
+  /**
+   * A valid token. Asks the person for a signature where none is valid; `timeoutMs` is that of the request which then
+   * opens a session. Throws ApiError `signed-out`.
+   */
+  token(timeoutMs?: number): Promise<string>
   /**
    * The token at hand, for a request that does not wait for one; null without. One that is over or ends soon is
    * replaced in the background, where the signer is still here.
@@ -28,7 +31,7 @@ export type Session = {
   /** Another token at hand, after the service refused this one; null where only a person can open one. */
   replaceAtHand(refused: string): Promise<string | null>
   /** Another token, after the service refused this one. */
-  renew(refused: string): Promise<string>
+  renew(refused: string, timeoutMs?: number): Promise<string>
   /** The signer. Asks the person for it where this page lost it, such as a PIN key after a reload. */
   needSigner(): Promise<PageSigner>
   /** The signer of the identity, where this page has it without asking anyone. */
@@ -73,10 +76,13 @@ export function createSession(wiring: Wiring): Session {
     onIdentity(next)
   }
 
-  const open = async (chosen: PageSigner) => {
+  const open = async (chosen: PageSigner, timeoutMs?: number) => {
     const url = `${origin}/api/auth/session`
     const Authorization = await signRequest(chosen, { url, method: 'POST', body: null })
-    const opened = await caller.call('POST /api/auth/session', { headers: { Authorization } })
+    const opened = await caller.call('POST /api/auth/session', {
+      headers: { Authorization },
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    })
     signer = chosen
     kept = { ...opened, kind: chosen.kind }
     store.write(name, JSON.stringify(kept))
@@ -109,15 +115,15 @@ export function createSession(wiring: Wiring): Session {
     return given
   }
 
-  const obtain = async () => {
+  const obtain = async (timeoutMs?: number) => {
     const given = await needSigner()
     // The sign-in that answered the question has opened a session already.
-    return kept && kept.expiresAt > systemClock() ? kept.token : open(given)
+    return kept && kept.expiresAt > systemClock() ? kept.token : open(given, timeoutMs)
   }
 
   // Requests that need a token at the same time share one signature.
-  const obtainOnce = () => {
-    renewing ??= obtain().finally(() => {
+  const obtainOnce = (timeoutMs?: number) => {
+    renewing ??= obtain(timeoutMs).finally(() => {
       renewing = null
     })
     return renewing
@@ -165,14 +171,14 @@ export function createSession(wiring: Wiring): Session {
       answer?.(null)
       answer = null
     },
-    async token() {
+    async token(timeoutMs) {
       if (kept && kept.expiresAt > systemClock() + 5) return kept.token
-      return obtainOnce()
+      return obtainOnce(timeoutMs)
     },
-    renew(refused) {
+    renew(refused, timeoutMs) {
       if (kept && kept.token !== refused) return Promise.resolve(kept.token)
       kept = null
-      return obtainOnce()
+      return obtainOnce(timeoutMs)
     },
   }
 }

@@ -177,7 +177,7 @@ async function moved(
 function parseRelays(answer: unknown): string[] | null {
   const value = typeof answer === 'string' ? parseJson(answer, clientLimits.bodyBytesMax) : answer
   const usable = (one: unknown) =>
-    typeof one === 'string' && /^wss?:$/.test(URL.parse(one)?.protocol ?? '')
+    typeof one === 'string' && /^wss?:\/\//.test(one) && URL.canParse(one)
   const list = Array.isArray(value) && value.length > 0 && value.length <= relaysMax
   return list && value.every(usable) ? (value as string[]) : null
 }

@@ -38,11 +38,18 @@ export class SignerError extends Error {
 
   /** Seconds until the next try; 0 when it may be now. */
   readonly waitSeconds: number
+  /** As in ApiError. */
+  afterLost = false
 
   constructor(code: SignerError['code'], waitSeconds = 0) {
     super(code)
     this.code = code
     this.waitSeconds = waitSeconds
+  }
+
+  /** True where the service may have executed an earlier attempt of the request that this signature was for. */
+  get mayHaveSucceeded(): boolean {
+    return this.afterLost
   }
 }
 

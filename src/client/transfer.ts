@@ -1,6 +1,6 @@
 /** Transfers of a voucher to a lightning address. */
 import type { NostrEvent } from '../nostr/event.ts'
-import type { Ask } from './persist.ts'
+import { type Ask, codeOf } from './persist.ts'
 
 type Transfer = {
   nonce: string
@@ -30,11 +30,13 @@ export async function transfer(
   { nonce, voucher, to, comment }: Transfer,
 ): Promise<{ outcome: TransferOutcome; reason: string | null }> {
   const asked = { nonce, ...(voucher && { voucher }), to, ...(comment !== '' && { comment }) }
-  const { body, status } = await ask('POST /api/transfer', asked, undefined, { timeoutMs })
+  const answer = await ask('POST /api/transfer', asked, undefined, { timeoutMs })
+  const { body, status } = answer
   const text = body.reason ?? body.error
   const reason = typeof text === 'string' && text !== '' ? text : null
   const told = typeof body.status === 'string' ? outcomes[body.status] : undefined
-  // A lost answer, a timeout or a fault of the server may have sent it.
-  const refused = status >= 400 && status < 500 && status !== 408
+  // A lost answer, a timeout, the page of a proxy or a fault of the server may have sent it.
+  const ours = !['', 'answer-invalid', 'unreachable'].includes(codeOf(answer))
+  const refused = ours && status >= 400 && status < 500 && status !== 408
   return { outcome: told ?? (refused ? 'refused' : 'unknown'), reason }
 }

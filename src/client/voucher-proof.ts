@@ -1,8 +1,9 @@
 /** Verification of a voucher without the service (docs/api/events.md, verifying offline). */
 import { verifyEvent } from 'nostr-tools/pure'
 import { systemClock } from '../base/clock.ts'
+import { asObject } from '../base/json.ts'
 import { Refusal } from '../base/refusal.ts'
-import { parseBenefit } from '../coupons/benefit.ts'
+import { isBenefitType, parseBenefit } from '../coupons/benefit.ts'
 import { contentObject, parseEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 import type { Benefit, NostrEvent } from './described/vouchers.ts'
@@ -15,13 +16,17 @@ type VoucherPromise = {
   owner: string
   name: string
   description: string
-  coupon: Benefit
+  /** Null for a type of benefit that this version of the client does not know. Only the service can judge it. */
+  coupon: Benefit | null
   expiresAt: number | null
   rules?: ShownRules
 }
 
 export type Verdict =
-  /** The pinned manager signed this promise. Whether the voucher was spent since, only the service knows. */
+  /**
+   * The pinned manager signed this promise, which holds until it is `expired`. Whether the voucher was spent since, only
+   * the service knows.
+   */
   | { genuine: true; promise: VoucherPromise; expired: boolean }
   | {
       genuine: false
@@ -72,8 +77,8 @@ function promiseOf(event: NostrEvent): VoucherPromise | null {
     tagOf(event, 'phase') === phase &&
     tagOf(event, 'expiration') === (expiresAt === null ? undefined : String(expiresAt))
   const couponId = tagOf(event, 'coupon')
-  const coupon = benefitOrNull(content.coupon)
-  if (!agrees || couponId === undefined || !coupon) return null
+  const coupon = benefitIn(content.coupon)
+  if (!agrees || couponId === undefined || coupon === undefined) return null
   if (typeof nonce !== 'string' || typeof owner !== 'string') return null
   if (typeof name !== 'string' || typeof description !== 'string') return null
   const promise = { nonce, couponId, owner, name, description, coupon, expiresAt }
@@ -84,11 +89,14 @@ function tagOf(event: NostrEvent, name: string): string | undefined {
   return event.tags.find(([key]) => key === name)?.[1]
 }
 
-function benefitOrNull(value: unknown): Benefit | null {
+/** The benefit, null for one of a type that a later service may have; undefined for anything else. */
+function benefitIn(value: unknown): Benefit | null | undefined {
+  const type = asObject(value)?.type
+  if (typeof type === 'string' && !isBenefitType(type)) return null
   try {
     return parseBenefit(value)
   } catch (error) {
-    if (error instanceof Refusal) return null
+    if (error instanceof Refusal) return undefined
     throw error
   }
 }

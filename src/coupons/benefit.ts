@@ -15,7 +15,7 @@ type Fields = Record<string, unknown>
 export function parseBenefit(value: unknown): Benefit {
   const fields = parseObject(value, 'benefit', 'benefit-invalid')
   const cap = parseCap(fields.cap)
-  if (!isType(fields.type)) refuse('benefit.type')
+  if (!isBenefitType(fields.type)) refuse('benefit.type')
   const benefit = parsers[fields.type](fields)
   return cap ? { ...benefit, cap } : benefit
 }
@@ -44,7 +44,8 @@ const parsers: { [T in Benefit['type']]: (fields: Fields) => Benefits[T] } = {
   freeItems: (fields) => ({ type: 'freeItems', items: parseItems(fields.items) }),
 }
 
-function isType(type: unknown): type is Benefit['type'] {
+/** True for a type of benefit that this version knows. */
+export function isBenefitType(type: unknown): type is Benefit['type'] {
   return typeof type === 'string' && Object.hasOwn(parsers, type)
 }
 

@@ -227,7 +227,11 @@ export const ClaimModel = request({
     }),
   ),
   amountMsat: t.Optional(
-    t.Unknown({ type: 'integer', minimum: 0, description: 'Integer, 0 or more; dropped when it is not' }),
+    t.Unknown({
+      type: 'integer',
+      minimum: 0,
+      description: 'Integer, 0 or more; dropped when it is not',
+    }),
   ),
   purchase: optional(
     t.Unsafe<Record<string, unknown>>(

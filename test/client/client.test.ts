@@ -1,7 +1,16 @@
 /** The published client against a real service, behind a proxy that loses requests and answers. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { ApiError, type ClientOptions, createClient, openKey } from '../../src/client/index.ts'
-import { isOpen } from '../../src/client/once.ts'
+import { limits } from '../../src/base/limits.ts'
+import { clientLimits } from '../../src/base/limits-client.ts'
+import {
+  ApiError,
+  type ClientOptions,
+  createClient,
+  openKey,
+  SignerError,
+} from '../../src/client/index.ts'
+import { mintOne as mintNew } from '../../src/client/mint.ts'
+import { isOpen, nameOf } from '../../src/client/once.ts'
 import { createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import {
@@ -137,6 +146,91 @@ test('a program that starts again gets the answer that it missed', async () => {
   expect([late.code, late.status, late.mayHaveSucceeded]).toEqual(['voucher-refreshed', 409, false])
 })
 
+/** The refusal of a session that ended, as the service sends it. */
+const ended = {
+  error: 'La sesión terminó.',
+  code: 'auth-session-expired',
+  reason: 'session-expired',
+}
+
+test('a lost attempt stays open when the session then ends, and nobody signs for another', async () => {
+  const storage = new Map<string, string>()
+  const own = merchantSigner()
+  let declines = false
+  const signer = {
+    pubkey: own.pubkey,
+    sign: async (event: Parameters<typeof own.sign>[0]) => {
+      if (declines) throw new SignerError('declined')
+      return own.sign(event)
+    },
+  }
+  const mint = 'POST /api/coupons/mint'
+  const client = newClient({ storage, signer })
+  await client.call('GET /api/coupons')
+  const send = (once: string) =>
+    client.call(mint, { body: { couponId }, once }).catch((cause: unknown) => cause)
+  const told = (failure: unknown) => {
+    const { code, mayHaveSucceeded } = failure as ApiError | SignerError
+    return [code, mayHaveSucceeded]
+  }
+  const over: Fault = { at: 'before', how: { status: 401, body: JSON.stringify(ended) } }
+  declines = true
+  proxy.fault = (_, times) => (times === 1 ? { at: 'after', how: 'cut' } : over)
+  expect(told(await send('lost'))).toEqual(['declined', true])
+  // A new call of the same name knows of the attempt by its key; one of a new name never asked before.
+  proxy.fault = () => over
+  expect(told(await send('lost'))).toEqual(['declined', true])
+  expect(told(await send('new'))).toEqual(['declined', false])
+  const without = newClient({ storage })
+  const unsigned = (once: string) => failureOf(without.call(mint, { body: { couponId }, once }))
+  expect(told(await unsigned('lost'))).toEqual(['auth-session-expired', true])
+  expect(told(await unsigned('newer'))).toEqual(['auth-session-expired', false])
+})
+
+test('opening a session has the timeout of its call, and ends with its signal', async () => {
+  const client = newClient({ signer: merchantSigner(), timeoutMs: 300, patienceSeconds: 0 })
+  proxy.fault = () => ({ at: 'before', how: 'hang' })
+  expect((await failureOf(client.call('GET /api/coupons'))).code).toBe('unreachable')
+  const patient = newClient({ signer: merchantSigner() })
+  const stop = new AbortController()
+  proxy.fault = () => {
+    stop.abort(new Error('closed'))
+    return { at: 'before', how: 'hang' }
+  }
+  const stopped = patient.call('GET /api/coupons', { signal: stop.signal })
+  await expect(stopped).rejects.toThrow('closed')
+  const never = patient.call('GET /api/coupons', { signal: AbortSignal.abort(new Error('before')) })
+  await expect(never).rejects.toThrow('before')
+  // Without the timeout of the call it takes that of the client, which is twenty seconds.
+}, 15_000)
+
+test('a key whose answer the service may have forgotten is not sent, but on a refresh', async () => {
+  const nonce = await mintNonce()
+  const old = `${'k'.repeat(22)} ${secondsNow() - clientLimits.keySeconds - 1}`
+  const storage = new Map([
+    ['once:sale', old],
+    ['once:take', old],
+  ])
+  const client = newClient({ storage })
+  const failure = await failureOf(client.call(claim, { body: { nonce }, once: 'sale' }))
+  expect([failure.code, failure.mayHaveSucceeded]).toEqual(['key-expired', true])
+  expect(proxy.seen.get(claim)).toBeUndefined()
+  const taken = await client.call(refresh, { body: { nonce }, once: 'take' })
+  await client.forget('sale')
+  const sold = await client.call(claim, { body: { nonce: taken.nonce }, once: 'sale' })
+  expect(sold.status).toBe('success')
+  expect(clientLimits.keySeconds).toBeLessThan(limits.answerSeconds)
+})
+
+test('a page asks under a new key where the old one is too old', async () => {
+  const storage = new Map<string, string>()
+  const shop = newClient({ signer: merchantSigner(), storage })
+  const name = nameOf('mint', { couponId })
+  storage.set(`once:${name}`, `${'k'.repeat(22)} 1000`)
+  expect((await mintNew(shop, couponId)).nonce).toMatch(/^[\w-]{22}$/)
+  expect(storage.size).toBe(0)
+})
+
 test('calls of one name at the same time send one key, which is stored before they leave', async () => {
   const texts = new Map<string, string>()
   let stored = false
@@ -158,7 +252,7 @@ test('calls of one name at the same time send one key, which is stored before th
     [1, 2, 3].map(() => client.call(claim, { body, once: 'sale 7' })),
   )
   expect(answers.map(({ status }) => status)).toEqual(['success', 'success', 'success'])
-  const own = { body, key: texts.get('once:sale 7') ?? '' }
+  const own = { body, key: texts.get('once:sale 7')?.split(' ')[0] ?? '' }
   expect((await newClient().call(claim, own)).status).toBe('success')
 })
 

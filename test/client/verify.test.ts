@@ -38,13 +38,21 @@ test('a voucher of the manager holds its terms until it expires', () => {
   expect(verifyVoucher(voucher(), { manager: manager.pubkey }).genuine).toBe(true)
 })
 
+test('a benefit of a later version is genuine, and has no terms to compute with', () => {
+  const later = voucher({ content: { coupon: { type: 'half', of: 'all' } } })
+  const verdict = verifyVoucher(later, expected)
+  expect(verdict).toMatchObject({ genuine: true, promise: { name: 'Café', coupon: null } })
+  expect(verifyVoucher(later, { ...expected, manager: other }).genuine).toBe(false)
+})
+
 const whole = voucher()
 const other = newSigner().pubkey
 const wrong: [why: string, event: unknown, change: object][] = [
   ['shape', null, {}],
   ['shape', JSON.stringify(whole), {}],
   ['shape', voucher({ kind: 20_403 }), {}],
-  ['shape', voucher({ content: { coupon: { type: 'half' } } }), {}],
+  ['shape', voucher({ content: { coupon: { type: 'percent', percent: 0 } } }), {}],
+  ['shape', voucher({ content: { coupon: { type: 5 } } }), {}],
   ['shape', voucher({ content: { nonce: 'B'.repeat(22) } }), {}],
   ['shape', voucher({ content: { owner: other } }), {}],
   ['shape', voucher({ tags: (tags) => tags.filter(([name]) => name !== 'expiration') }), {}],

@@ -50,6 +50,7 @@ import {
   openSession,
   verifyEvent,
 } from '../support/client.ts'
+import { gatewayPage, startFaultyProxy } from '../support/faulty-proxy.ts'
 import { cleanUp, startServer } from '../support/server.ts'
 
 const root = join(import.meta.dir, '../..')
@@ -431,7 +432,8 @@ test('the till in the recipe redeems a voucher, and its retry gets the same answ
   const token = await openSession(url, newSigner())
   const { nonce } = await mintOne(url, token, await createDefinition(url, token))
   const [source = ''] = fencesOf('js', sectionOf('A till'))
-  const redeem = new Function(`return ${source}`)() as (
+  // Without its waits.
+  const redeem = new Function('setTimeout', `return ${source}`)((go: () => void) => go()) as (
     base: string,
     nonce: string,
     order: object,
@@ -441,6 +443,25 @@ test('the till in the recipe redeems a voucher, and its retry gets the same answ
   expect(first.status).toBe('success')
   expect(await redeem(url, nonce, order)).toEqual(first)
   expect((await redeem(url, nonce, {})).status).toBe('claimed')
+
+  const proxy = await startFaultyProxy()
+  proxy.target = url
+  const wrong = [
+    { status: 502, body: gatewayPage },
+    { status: 500, body: '{"code":"x","error":"x"}' },
+    { status: 404, body: gatewayPage },
+    { status: 403, body: '{"code":"forbidden"}' },
+    { status: 200, body: '{"nonce":1}' },
+  ]
+  proxy.fault = (_, times) => {
+    const how = times === 1 ? ('cut' as const) : wrong[times - 2]
+    return how ? { at: 'after', how } : null
+  }
+  const { nonce: other } = await mintOne(url, token, await createDefinition(url, token))
+  expect((await redeem(proxy.origin, other, {})).status).toBe('success')
+  expect([...proxy.seen.values()]).toEqual([wrong.length + 2])
+  expect(await redeem(url, 'A'.repeat(22), {})).toMatchObject({ code: 'voucher-unknown' })
+  proxy.stop()
 })
 
 // ── README.md

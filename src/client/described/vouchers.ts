@@ -91,10 +91,10 @@ export type Claim = {
   /** 22 characters */
   nonce: string
   owner?: string | null
-  /** Kind 9734, signed; dropped when it is not */
-  zapRequest?: unknown
+  /** Kind 9734, signed, or its JSON text; dropped when it is not */
+  zapRequest?: NostrEvent | string
   /** Integer, 0 or more; dropped when it is not */
-  amountMsat?: unknown
+  amountMsat?: number
   /** The purchase that the till named */
   purchase?: Money | null
 }

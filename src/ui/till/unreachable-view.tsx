@@ -57,6 +57,8 @@ function SignedPromise({ verdict }: { verdict: Verdict | null }) {
       </Notice>
     )
   }
+  // A newer service may have types of benefit that this page does not know.
+  if (coupon === null) return <Notice tone="wait">{t('verdict.benefit', { name })}</Notice>
   return (
     <div class="stack">
       <CouponCard

@@ -241,6 +241,10 @@ export const tillWords = createWords({
     'La firma es buena, pero el cupón venció.',
     'The signature is good, but the coupon has expired.',
   ],
+  'verdict.benefit': [
+    'La firma de «{name}» es buena, pero esta página no conoce su beneficio. Canjealo cuando vuelva la conexión.',
+    'The signature of “{name}” is good, but this page does not know its benefit. Redeem it when the connection is back.',
+  ],
   'verdict.other-merchant': [
     'La firma es buena, pero el cupón es de otro comercio. No lo aceptes.',
     'The signature is good, but the coupon belongs to another shop. Do not accept it.',
