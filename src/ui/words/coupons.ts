@@ -18,7 +18,7 @@ export const couponWords = createWords(
     ],
     'list.none': ['Nada coincide con tu búsqueda.', 'Nothing matches your search.'],
     'list.count': ['{n} cupón|{n} cupones', '{n} coupon|{n} coupons'],
-    'card.until': ['Hasta el {day}', 'Until {day}'],
+    'card.until': ['Hasta {day}', 'Until {day}'],
     'card.left': ['queda {n}|quedan {n}', '{n} left'],
     archived: ['Archivado', 'Archived'],
 
