@@ -1,6 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
+import { nextTurn } from '../base/next-turn.ts'
 import { Refusal } from '../base/refusal.ts'
 import { Connection, setUp } from './connection.ts'
 import type { AfterCommit, Lease, Locking, OpenDatabase, Plan } from './database.ts'
@@ -146,7 +147,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   /** Finish the waiting operations, fold the WAL into the file, mark it clean if it is, and close it. */
   async close(): Promise<void> {
     this.#closed = true
-    while (this.#flushing) await new Promise((resolve) => setImmediate(resolve))
+    while (this.#flushing) await nextTurn()
     this.#reader.close()
     try {
       this.#settleFile(this.#writer?.connection ?? this.#connect(this.#options.path))

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
+import { nextTurn } from '../base/next-turn.ts'
 import type { Database } from '../db/database.ts'
 import type { Jobs } from '../db/jobs.ts'
 import { giveUpOverdue, judge, retryDelay } from './outbox.ts'
@@ -155,10 +156,6 @@ async function expireOverdue(
 
 function of(priority: Priority): (item: DueDelivery) => boolean {
   return (item) => item.priority === priority
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Start the courier of one relay. */

@@ -37,7 +37,7 @@ export function documentRoutes(instances: readonly AnyElysia[], forms: DocumentF
     const making =
       language === 'es'
         ? describe('en').then((document) => forms.translate(document))
-        : Promise.resolve(describeApi(routesOf([...instances, own]), forms.createParts()))
+        : describeApi(routesOf([...instances, own]), forms.createParts())
     made.set(language, making)
     return making
   }
@@ -47,7 +47,7 @@ export function documentRoutes(instances: readonly AnyElysia[], forms: DocumentF
       async ({ query: { lang = 'en' }, request }) => {
         const text =
           packed.get(lang) ??
-          pack(JSON.stringify(await describe(lang)), 'application/json; charset=utf-8')
+          (await pack(JSON.stringify(await describe(lang)), 'application/json; charset=utf-8'))
         packed.set(lang, text)
         return replyPacked(text, request)
       },
@@ -79,7 +79,7 @@ export function documentRoutes(instances: readonly AnyElysia[], forms: DocumentF
     )
   const textPage = async (language: Language) => {
     const { html, headers } = await forms.createTextPage(await describe(language), language)
-    return { packed: pack(html, 'text/html; charset=utf-8'), headers }
+    return { packed: await pack(html, 'text/html; charset=utf-8'), headers }
   }
   return own
 }

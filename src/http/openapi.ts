@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { PathPart } from '../base/field-models.ts'
+import { nextTurn } from '../base/next-turn.ts'
 import {
   httpStatusOf,
   Refusal,
@@ -114,11 +115,11 @@ export type DocumentParts = {
   catalogue: ReadonlyMap<string, CatalogueRow>
 }
 
-/** The document of these routes. */
-export function describeApi(
+/** The document of these routes. Making it takes long, so others are served meanwhile. */
+export async function describeApi(
   routes: readonly DescribedRoute[],
   { version, sections, securitySchemes, models, words, reference, catalogue }: DocumentParts,
-): ApiDocument {
+): Promise<ApiDocument> {
   const envelopes = [...new Set(routes.map(({ hooks }) => envelopeOf(hooks)))]
   // Compared by text, because Elysia and TypeBox copy a schema when they decorate it.
   const named = [
@@ -133,6 +134,7 @@ export function describeApi(
     const operation = describeOperation(method, pattern, hooks, names)
     const name = `${method} ${pattern}`
     paths[pattern][method.toLowerCase()] = illustrate(operation, pattern, reference(name))
+    await nextTurn()
   }
   const schemas = named.map(([text, name]) => [name, nameParts(JSON.parse(text), names)] as const)
   const written = JSON.stringify([paths, schemas])
@@ -157,6 +159,7 @@ export function describeApi(
     },
     'x-codes': describeCodes(paths, catalogue),
   }
+  await nextTurn()
   explainFields(document, words)
   return document
 }
@@ -193,7 +196,7 @@ function describeOperation(method: string, path: string, hooks: Hooks, names: Na
     ...(sent && { requestBody: { required: true, content: contentOf(sent, names) } }),
     responses: {
       ...(good as Record<string, Response>),
-      ...refusalResponses(refusals, envelopeOf(hooks), names),
+      ...refusalResponses(refusals, envelopeOf(hooks)),
     },
     'x-refusals': refusals,
     ...(told && { 'x-told': refusalCodes.filter((code) => told.includes(code)) }),
@@ -246,14 +249,17 @@ function queryParameters(
   }))
 }
 
-function refusalResponses(codes: readonly RefusalCode[], envelope: Envelope, names: Names) {
+function refusalResponses(codes: readonly RefusalCode[], envelope: Envelope) {
   const byStatus = Map.groupBy(codes, (code) => httpStatusOf({ code }))
   const entries = [...byStatus].map(([status, list]): [string, Response] => {
     const examples = list.map((code) => {
       return [code, { $ref: `#/components/examples/${exampleName(code, envelope)}` }]
     })
-    const content = json(envelope.model, names, Object.fromEntries(examples))
-    limitCode(content['application/json'], list)
+    // Every envelope has a name of its own: comparing its long model here took half of the time.
+    const schema = { $ref: refTo(modelName(envelope)) }
+    const media: Media = { schema, examples: Object.fromEntries(examples) }
+    limitCode(media, list)
+    const content = { 'application/json': media }
     const headers = refusalHeaders[status]
     return [String(status), { description: list.join(', '), ...(headers && { headers }), content }]
   })
@@ -322,9 +328,9 @@ function contentOf(schema: TSchema, names: Names) {
   return Object.fromEntries(media.split(', ').map((one) => [one, { schema: { ...schema } }]))
 }
 
-function json(schema: TSchema, names: Names, examples?: NonNullable<Media['examples']>) {
+function json(schema: TSchema, names: Names) {
   const plain = nameParts({ part: JSON.parse(JSON.stringify(schema)) }, names).part as Schema
-  return { 'application/json': { schema: plain, ...(examples && { examples }) } }
+  return { 'application/json': { schema: plain } }
 }
 
 /** `error` with a text is a message of the validator, not a property. */

@@ -1,11 +1,17 @@
+import { promisify } from 'node:util'
+import { gzip as gzipText } from 'node:zlib'
 import { etagOf, isKnown } from './etag.ts'
+
+const compress = promisify(gzipText)
 
 /** A long text that is the same for everybody, compressed once. */
 export type Packed = { type: string; gzip: Uint8Array<ArrayBuffer>; etag: string }
 
-export function pack(text: string, type: string): Packed {
+/** Compress a text in another thread. */
+export async function pack(text: string, type: string): Promise<Packed> {
+  const gzip = new Uint8Array(await compress(text, { level: 9 }))
   // The encodings share the tag, which is weak therefore (RFC 9110, 8.8.3).
-  return { type, gzip: Bun.gzipSync(text, { level: 9 }), etag: `W/${etagOf(text)}` }
+  return { type, gzip, etag: `W/${etagOf(text)}` }
 }
 
 /** Revalidated each time, so that an upgrade shows at once. */

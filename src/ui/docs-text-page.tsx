@@ -1,5 +1,6 @@
 import { escapeHTML } from 'bun'
 import type { ComponentChild, ComponentChildren, VNode } from 'preact'
+import { nextTurn } from '../base/next-turn.ts'
 import type { ApiDocument } from '../http/openapi.ts'
 import { AuthenticationView, CodesView, ModelView, StartView } from './docs/chapter-views.tsx'
 import { OperationView } from './docs/operation-view.tsx'
@@ -9,7 +10,7 @@ import { sayIn } from './docs/words.ts'
 import { staticPageHeaders } from './static-page.ts'
 
 /** All of the document on one page. It has no script, and loads nothing. */
-export function createDocsTextPage(document: ApiDocument, language: Language) {
+export async function createDocsTextPage(document: ApiDocument, language: Language) {
   const outline = outlineOf(document)
   const say = sayIn(language)
   const shown: Shown = { outline, say, origin: '$URL', onePage: true }
@@ -51,7 +52,7 @@ export function createDocsTextPage(document: ApiDocument, language: Language) {
 <style>${style}</style>
 </head>
 <body>
-${htmlOf(body)}
+${await htmlInParts(body)}
 </body>
 </html>
 `
@@ -69,12 +70,35 @@ function htmlOf(node: ComponentChildren): string {
   const { children, ...attributes } = props
   if (typeof type === 'function') return htmlOf((type as (props: unknown) => ComponentChild)(props))
   const inner = htmlOf(children)
+  const open = `<${type}${attributesOf(attributes)}>`
+  return voids.has(type) ? open : `${open}${inner}</${type}>`
+}
+
+/** The same, with a turn of the event loop between the parts of a section, so that others are served meanwhile. */
+async function htmlInParts(node: ComponentChildren): Promise<string> {
+  if (Array.isArray(node)) {
+    const parts: string[] = []
+    for (const one of node) parts.push(await htmlInParts(one))
+    return parts.join('')
+  }
+  if (
+    isElement(node as ComponentChild) &&
+    ['main', 'section'].includes(String((node as Element).type))
+  ) {
+    const { type, props } = node as Element
+    const { children, ...attributes } = props
+    return `<${type}${attributesOf(attributes)}>${await htmlInParts(children)}</${type}>`
+  }
+  await nextTurn()
+  return htmlOf(node)
+}
+
+function attributesOf(attributes: Record<string, unknown>): string {
   const written = Object.entries(attributes).flatMap(([name, value]) => {
     if (value === undefined || value === null || value === false) return []
     return [` ${name.toLowerCase()}="${escapeHTML(String(value))}"`]
   })
-  const open = `<${type}${written.join('')}>`
-  return voids.has(type) ? open : `${open}${inner}</${type}>`
+  return written.join('')
 }
 
 type Element = VNode<Record<string, unknown> & { children?: ComponentChildren }>

@@ -1,7 +1,10 @@
 /** The document as one page of text: whole, self-contained, and nothing that a strict policy forbids. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
+import { nextTurn } from '../../src/base/next-turn.ts'
 import type { ApiDocument } from '../../src/http/openapi.ts'
+import { describeApi } from '../../src/http/openapi.ts'
+import { route } from '../../src/http/route.ts'
 import { createDocsTextPage } from '../../src/ui/docs-text-page.tsx'
 import { type Answer, call } from '../support/client.ts'
 import { cleanUp, startServer } from '../support/server.ts'
@@ -61,6 +64,31 @@ test('has only links to places that exist on the page', () => {
   const missing = [...new Set(links)].filter((target) => !page.text.includes(`id="${target}"`))
   expect(missing).toEqual([])
 })
+
+test('is made in parts, between which others are served', async () => {
+  const operations = Object.values(document.paths).flatMap((methods) => Object.keys(methods))
+  expect(await turnsOf(createDocsTextPage(document, 'es'))).toBeGreaterThan(operations.length)
+  const routes = Array.from({ length: 50 }, (_, at) => ({
+    ...{ method: 'GET', path: `/part/${at}` },
+    hooks: { detail: route({ summary: '', access: 'public', answers: {} }).detail },
+  }))
+  const parts = { version: '', sections: {}, securitySchemes: {}, models: {}, catalogue: new Map() }
+  const words = { descriptions: {}, patterns: {} }
+  const described = describeApi(routes, { ...parts, words, reference: () => undefined })
+  expect(await turnsOf(described)).toBeGreaterThan(50)
+})
+
+/** Turns of the event loop until it is done. */
+async function turnsOf(work: Promise<unknown>): Promise<number> {
+  let turns = 0
+  let over = false
+  const done = work.finally(() => {
+    over = true
+  })
+  for (; !over; turns++) await nextTurn()
+  await done
+  return turns
+}
 
 test('escapes the text of descriptions', async () => {
   const hostile = structuredClone(document)
