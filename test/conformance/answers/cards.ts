@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { NostrEvent, Signer } from '../../../src/nostr/event.ts'
 import {
   activateCard,
   asking,
@@ -6,16 +7,18 @@ import {
   cardEvent,
   delegationOf,
   type Holder,
+  manager,
   newCard,
   newHolder,
   newUid,
   scanPath,
   tapQuery,
 } from '../../support/cards.ts'
-import { newKey, newSigner } from '../../support/client.ts'
+import { type Json, newKey, newSigner } from '../../support/client.ts'
 import { briefSeconds, secondsNow, untilSecond } from '../../support/clock.ts'
 import { damage, databaseOf } from '../../support/database.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
+import { createEvent } from '../../support/events.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
 const initialising = 'POST /ntag424'
@@ -59,6 +62,30 @@ export function testCards(service: Documented): void {
     await refused(initialising, 'card-content-invalid', request({ cid: 5 }))
     await refused(initialising, 'card-writer-only', request({ cid }, { signer: newSigner() }))
     await refused(initialising, 'card-counter-unknown', request({ cid: newUid(), version: 2 }))
+  })
+
+  scenario('a writer and a holder send the examples, signed anew', async () => {
+    const { ask } = await withCards(service, home())
+    const sent = (route: string, content: Json, signer: Signer = manager) => {
+      const [method = '', path = ''] = route.split(' ')
+      const media = service.operationOf(method, path).requestBody?.content['application/json']
+      const { kind, tags, content: text } = (media?.example ?? {}) as NostrEvent
+      const [[, receiver = ''] = []] = tags
+      const named: string[][] = JSON.parse(
+        JSON.stringify(tags).replaceAll(receiver, manager.pubkey),
+      )
+      const body = JSON.stringify({ ...JSON.parse(text), ...content })
+      return { body: createEvent({ kind, tags: named, content: body, signer }) }
+    }
+    const holder = newHolder()
+    const cid = newUid()
+    await ask(initialising, sent(initialising, { cid }))
+    const otc = newKey()
+    const tapped = { path: `/ntag424?${tapQuery(cid, 1)}` }
+    await ask(linking, { ...sent(linking, { otc }), ...tapped })
+    const delegation = delegationOf(holder)
+    await ask(activating, sent(activating, { otc, delegation }, holder))
+    await ask(wiping, sent(wiping, { cid }))
   })
 
   scenario('a tag is linked to a code', async () => {

@@ -1,0 +1,191 @@
+/** The shell blocks of the pages for operators, as printed, but for their places and keys. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { settings } from '../../src/app/settings.ts'
+import { npubOf } from '../../src/nostr/keys.ts'
+import { copyDirectory, createPopulated } from '../support/cli.ts'
+import { newSigner } from '../support/client.ts'
+import { describeFile } from '../support/database.ts'
+import { managerSecret, walletObject } from '../support/identities.ts'
+import { program } from '../support/program.ts'
+import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+
+const root = join(import.meta.dir, '../..')
+const readText = (path: string) => readFileSync(join(root, path), 'utf8')
+
+afterAll(cleanUp)
+
+/** The block of a page that has this text. */
+function blockWith(page: string, text: string): string {
+  const blocks = [...readText(page).matchAll(/^ *```\w+\n([\s\S]*?)^ *```$/gm)]
+  const found = blocks.map(([, block = '']) => block).filter((block) => block.includes(text))
+  expect({ page, text, found: found.length }).toEqual({ page, text, found: 1 })
+  return found[0] ?? ''
+}
+
+/** `here` is called for each place where it is printed. */
+type Replacement = readonly [printed: string, here: () => string]
+
+/** A folder with the program, in which a block runs in one shell, each line to a good end. */
+function openDesk(env: Record<string, string>) {
+  const desk = newDirectory()
+  const command = program.map((part) => `'${part}'`).join(' ')
+  writeFileSync(join(desk, 'cuponera'), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 })
+  const run = async (block: string, ...replacements: Replacement[]): Promise<string> => {
+    const text = replacements.reduce((made, [from, to]) => made.replaceAll(from, to), block)
+    const shell = Bun.spawn(['sh', '-eu', '-c', text], {
+      cwd: desk,
+      env: { PATH: `${desk}:${process.env.PATH}`, PORT: '0', ...env },
+      stdin: 'ignore',
+      stderr: 'pipe',
+    })
+    const [out, err] = await Promise.all([
+      new Response(shell.stdout).text(),
+      new Response(shell.stderr).text(),
+    ])
+    expect({ block, code: await shell.exited, err }).toMatchObject({ block, code: 0 })
+    return out
+  }
+  return { desk, run }
+}
+
+describeFile('the commands of', () => {
+  const env = { COUPON_MANAGER_NSEC: managerSecret.toString('hex') }
+  const manager = npubOf(newSigner(managerSecret).pubkey)
+  const withTokens = { ...env, TOKENS: `ARS:2:${manager}` }
+  const newHolder = () => npubOf(newSigner().pubkey)
+  let dataDir: string
+
+  beforeAll(async () => {
+    dataDir = (await createPopulated({ env })).dataDir
+  })
+
+  test.each(['README.md', 'docs/operations.md'])('%s give names to two holders', async (page) => {
+    const { desk, run } = openDesk({ ...env, DATA_DIR: copyDirectory(dataDir) })
+    writeFileSync(join(desk, 'wallet.json'), JSON.stringify(walletObject()))
+    const block = blockWith(page, 'cuponera identity add ana')
+    const said = await run(block, ['npub1…', newHolder])
+    expect(said.trimEnd().split('\n').at(-1)).toMatch(/^\S{22}/)
+  })
+
+  test('the README decide who may manage', async () => {
+    const block = blockWith('README.md', 'cuponera merchants confirm --all')
+    const { run } = openDesk({ ...env, DATA_DIR: dataDir, PUBLIC_URL: 'https://cupones.example' })
+    const holder = newHolder()
+    const said = await run(block, ['npub1…', () => holder])
+    expect(said).toMatch(/[A-Z0-9]{4}-[A-Z0-9]{4}/)
+    expect(said).toContain(holder)
+  })
+
+  test('the page on tokens pay a customer and write the statement', async () => {
+    const server = await startServer({ dataDir, env: withTokens })
+    const { desk, run } = openDesk({ ...withTokens, DATA_DIR: dataDir })
+    const block = blockWith('docs/operations.md', 'cuponera ledger issue ARS')
+    const holder = newHolder()
+    expect(await run(block, ['npub1…', () => holder])).toContain('1500.50')
+    expect(readFileSync(join(desk, 'enero.csv'), 'utf8')).toContain('Carga')
+    await server.stop()
+  })
+
+  test('the pages on backups work where the files exist', async () => {
+    const backups = newDirectory()
+    for (const path of [join(backups, 'monday.db'), join(dataDir, 'nightly.db')]) {
+      writeFileSync(path, 'of last week')
+    }
+    const { run } = openDesk({ ...env, DATA_DIR: dataDir })
+    const here: Replacement[] = [
+      ['/var/lib/cuponera', () => dataDir],
+      ['/backups', () => backups],
+    ]
+    await run(blockWith('README.md', 'cuponera restore --force'), ...here)
+    await run(blockWith('docs/operations.md', '/etc/cron.daily/cuponera'), ...here)
+    const kept = readdirSync(backups).toSorted()
+    expect(kept).toEqual([expect.stringMatching(/^cuponera-\S+\.db$/), 'monday.db'])
+    for (const name of kept) expect(statSync(join(backups, name)).size).toBeGreaterThan(4096)
+  })
+})
+
+// ── Files beside the pages
+
+type Service = {
+  image?: string
+  build?: unknown
+  depends_on?: string[]
+  environment?: Record<string, string>
+  volumes?: string[]
+  configs?: { source: string }[]
+}
+
+test('the compose file has all that its services name', () => {
+  const compose = Bun.YAML.parse(readText('docs/cluster/compose.yaml')) as {
+    services: Record<string, Service>
+    configs: Record<string, { content: string }>
+  }
+  const names = Object.keys(compose.services)
+  expect(names).toEqual([
+    'etcd',
+    'db1',
+    'db2',
+    'db3',
+    'prepare',
+    'node1',
+    'node2',
+    'node3',
+    'balancer',
+  ])
+  for (const [name, service] of Object.entries(compose.services)) {
+    const { depends_on: needs = [], configs = [], volumes = [] } = service
+    const files = volumes
+      .map((one) => one.split(':')[0] ?? '')
+      .filter((one) => one.startsWith('./'))
+    expect({
+      name,
+      image: service.image,
+      unknown: needs.filter((one) => !names.includes(one)),
+    }).toEqual({ name, image: expect.stringMatching(/^\S+$/), unknown: [] })
+    for (const { source } of configs) expect(Object.keys(compose.configs)).toContain(source)
+    for (const file of files) expect(statSync(join(root, 'docs/cluster', file)).isFile()).toBe(true)
+  }
+  const nodes = names.filter((name) => name.startsWith('node'))
+  const known = Object.values(settings).map(({ variable }) => variable as string)
+  for (const name of nodes) {
+    const environment = compose.services[name]?.environment ?? {}
+    expect(environment.NODE_NAME).toBe(name)
+    expect(environment.DATABASE_URL).toStartWith('postgres://')
+    expect(Object.keys(environment).filter((variable) => !known.includes(variable))).toEqual([])
+    expect(
+      compose.configs.balancer?.content.match(new RegExp(`server ${name} ${name}:3000`, 'g')),
+    ).toHaveLength(2)
+  }
+})
+
+test('the units and commands for systemd, Docker and a proxy name settings and commands that exist', () => {
+  const page = readText('docs/operations.md')
+  const known = Object.values(settings).map(({ variable }) => variable as string)
+  const unit = blockWith('docs/operations.md', '[Service]')
+  const inUnit = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) =>
+    line.split(' '),
+  )
+  const inDocker = [...page.matchAll(/ -e ([A-Z_]+=)/g)].map(([, pair = '']) => pair)
+  const named = [...inUnit, ...inDocker].map((pair) => pair.replace(/(_FILE)?=.*/, ''))
+  expect(named.length).toBeGreaterThan(8)
+  expect(named.filter((name) => !known.includes(name))).toEqual([])
+  const { stdout } = Bun.spawnSync([...program, 'help'])
+  const help = stdout.toString()
+  const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => readText(`docs/${name}`))
+    .join('\n')
+  const fences = [...pages.matchAll(/^ *```(?:sh|console)\n([\s\S]*?)^ *```$/gm)].map(
+    ([, text = '']) => text,
+  )
+  const commands = fences.flatMap((text) => [
+    ...text.matchAll(/^(?:\$ )?(?:[A-Z_]+=\S+ )*cuponera ([a-z-]+)/gm),
+  ])
+  expect(commands.length).toBeGreaterThan(25)
+  const absent = commands
+    .map(([, word = '']) => word)
+    .filter((word) => !help.includes(`\n  ${word} `))
+  expect([...new Set(absent)]).toEqual([])
+})
