@@ -133,7 +133,7 @@ export const couponFaults: PlantedFault[] = [
     ['test/fault/crash.test.ts', powerCut, 'test/http/idempotency.test.ts'],
     'src/coupons/answer.ts',
     '  await tx.answers.insert(slot, { request, status: answer.status, sealed }, service.now())\n',
-    "  setTimeout(() => void (service as CouponService).database.transact({ roots: 'none' }, async (later) => later.answers.insert(slot, { request, status: answer.status, sealed }, service.now())), 30)\n",
+    "  setTimeout(() => void (service as CouponService).database.transact({ roots: 'none' }, async (later) => later.answers.insert(slot, { request, status: answer.status, sealed }, service.now())).catch(() => undefined), 30)\n",
   ),
   planted(
     'an Idempotency-Key is looked up without its caller',
