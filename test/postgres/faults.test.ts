@@ -5,6 +5,7 @@ import { limits } from '../../src/base/limits.ts'
 import type { Leases } from '../../src/db/database.ts'
 import { type Connection, ConnectionLost } from '../../src/db/postgres/connection.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
+import { nameStandby } from '../support/postgres-standby.ts'
 import { until } from '../support/until.ts'
 import { backendsOf, codeOf, idsIn, openRows } from './rows.ts'
 
@@ -50,13 +51,7 @@ test('without its standby writes wait, reads are answered, and closing ends', as
   }
   const engine = rows.engine(url, { connections: 4, events })
   await engine.transact({ roots: 'none' }, (tx) => tx.insert(1))
-  await other.send(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`, [])
-  await other.send('SELECT pg_reload_conf()', [])
-  const change = async (standbys: string) => {
-    const { rows: found } = await other.send('SHOW synchronous_standby_names', [])
-    return found[0]?.synchronous_standby_names === standbys
-  }
-  await until('the server waits for a standby', () => change('nobody'))
+  await nameStandby(databases.server, 'nobody')
   try {
     const writes = [2, 3, 4, 5, 6].map((id) =>
       codeOf(engine.transact({ roots: 'none' }, (tx) => tx.insert(id))),
@@ -69,9 +64,7 @@ test('without its standby writes wait, reads are answered, and closing ends', as
     expect(new Set(await Promise.all(writes))).toEqual(new Set(['unavailable', 'shutting-down']))
     expect(unknown.length).toBeGreaterThan(2)
   } finally {
-    await other.send('ALTER SYSTEM RESET synchronous_standby_names', [])
-    await other.send('SELECT pg_reload_conf()', [])
-    await until('the server waits for nobody', () => change(''))
+    await nameStandby(databases.server, '')
   }
 })
 

@@ -7,6 +7,7 @@ import { Connection } from '../../src/db/postgres/connection.ts'
 import type { PostgresEngine } from '../../src/db/postgres/engine.ts'
 import { NewsLine } from '../../src/db/postgres/news.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
+import { nameStandby } from '../support/postgres-standby.ts'
 import { until } from '../support/until.ts'
 import { backendsOf, codeOf, idsIn, openRows, type Rows } from './rows.ts'
 
@@ -157,15 +158,7 @@ test('an operation without a known end is heard at its own node, once it stands'
   const node = rows.engine(url, { connections: 2 })
   await node.follow()
   const heard = hear(node)
-  const standby = async (text: string) => {
-    await other.send(`ALTER SYSTEM SET synchronous_standby_names = '${text}'`, [])
-    await other.send('SELECT pg_reload_conf()', [])
-    await until('the server knows it', async () => {
-      const { rows: found } = await other.send('SHOW synchronous_standby_names', [])
-      return found[0]?.synchronous_standby_names === text
-    })
-  }
-  await standby('nobody')
+  await nameStandby(databases.server, 'nobody')
   try {
     const given = node.transact({ roots: 'none' }, async (tx) => {
       await tx.insert(1)
@@ -174,7 +167,7 @@ test('an operation without a known end is heard at its own node, once it stands'
     expect(await codeOf(given)).toBe('unavailable')
     expect([await idsIn(other), heard]).toEqual([[], []])
   } finally {
-    await standby('')
+    await nameStandby(databases.server, '')
   }
   await until('it is read anew', () => heard.includes('missed'))
   expect([await idsIn(other), heard]).toEqual([[1], ['missed']])

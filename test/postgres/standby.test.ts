@@ -21,7 +21,7 @@ import {
 } from '../support/client.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { openHost } from '../support/postgres-host.ts'
-import { promote, startStandby } from '../support/postgres-standby.ts'
+import { nameStandby, promote, startStandby } from '../support/postgres-standby.ts'
 import { main } from '../support/program.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { shortSilence } from '../support/short-silence.ts'
@@ -35,24 +35,16 @@ Object.assign(limits, shortSilence)
 const usual = { ...limits }
 afterEach(async () => {
   Object.assign(limits, usual)
-  if (named) await nameStandby('')
+  if (named) await waitFor('')
 })
 afterAll(async () => {
   await cleanUp()
   await databases.stop()
 })
 
-/** Let commits wait for a standby that is not there, or for none. */
-async function nameStandby(name: string): Promise<void> {
-  const connection = await databases.connect('postgres')
-  await connection.send(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`, [])
-  await connection.send('SELECT pg_reload_conf()', [])
-  await until('the server knows it', async () => {
-    const { rows: found } = await connection.send('SHOW synchronous_standby_names', [])
-    return found[0]?.synchronous_standby_names === name
-  })
-  named = name !== ''
-  await connection.end()
+async function waitFor(standby: 'nobody' | ''): Promise<void> {
+  named = standby !== ''
+  await nameStandby(databases.server, standby)
 }
 
 const waiting = (connection: Connection, query = '%') =>
@@ -106,7 +98,7 @@ test('while it is away, two nodes under load leave no more sessions waiting than
   const most = 2 * 7
   const callers = startCallers(engines, 60)
   await until('rows are written', () => callers.answered.length > 100)
-  await nameStandby('nobody')
+  await waitFor('nobody')
   await until('both nodes know it', () => nodes.every(({ told }) => told.includes('waiting')))
   const before = callers.refused.length
   await until('many are refused', async () => {
@@ -129,7 +121,7 @@ test('while it is away, two nodes under load leave no more sessions waiting than
   expect(await waiting(other, '%fence%')).toEqual([])
   expect((await waiting(other)).length).toBe(sessions.length)
 
-  await nameStandby('')
+  await waitFor('')
   await until('writes are answered', () => callers.answered.length > written + 100)
   await until('both nodes say so', () => nodes.every(({ told }) => told.includes('free')))
   await callers.stop()
@@ -148,9 +140,9 @@ test('a login that acts as another role finds its sessions, and one that may not
   const { engine, told } = openEngine(url.replace('//cuponera@', '//acting@'))
   const insert = (id: number) => codeOf(engine.transact({ roots: 'none' }, (tx) => tx.insert(id)))
   expect(await insert(1)).toBe('answered')
-  await nameStandby('nobody')
+  await waitFor('nobody')
   expect([await insert(2), told]).toEqual(['unavailable', ['waiting']])
-  await nameStandby('')
+  await waitFor('')
   await until('writes are answered', async () => (await insert(3)) === 'answered')
   expect(told).toEqual(['waiting', 'free'])
   await other.send('REVOKE SELECT ON pg_stat_activity FROM PUBLIC', [])
@@ -253,12 +245,12 @@ test.each(['new', 'used'])(
     const name = await (state === 'new' ? databases.createBare() : databases.create('coupons'))
     const url = databases.server.url(name)
     const other = await databases.connect(name)
-    await nameStandby('nobody')
+    await waitFor('nobody')
     const starts = await Promise.all([startOn(url), startOn(url)])
     for (const line of [...starts, await startOn(url)]) expect(line).toContain('wait for a standby')
     // The first commit of each, at most: the tables are made by one of them.
     expect((await waiting(other)).length).toBeLessThanOrEqual(2)
-    await nameStandby('')
+    await waitFor('')
     await until('no commit waits', async () => (await waiting(other)).length === 0)
     expect(await startOn(url)).toBe('started')
   },
@@ -362,7 +354,7 @@ test('a refused request that stands after all is repeated, and no node is ready 
   const couponId = await createDefinition(one.url, token)
   const vouchers = []
   for (let count = 0; count < 8; count++) vouchers.push(await mintOne(one.url, token, couponId))
-  await nameStandby('nobody')
+  await waitFor('nobody')
   const requests = vouchers.map(({ nonce }, at) => {
     const node = nodes[at % 2] as TestServer
     const options = { body: { nonce }, ...withKey() }
@@ -384,7 +376,7 @@ test('a refused request that stands after all is repeated, and no node is ready 
   }
   expect(await startOn(url)).toContain('wait for a standby')
 
-  await nameStandby('')
+  await waitFor('')
   for (const node of nodes) {
     await until('it is ready', async () => (await call(node.url, '/readyz')).status === 200)
     await logged(node, 'database.back')

@@ -57,9 +57,51 @@ export async function copyData(connection: Connection, from: string, to: string)
 }
 
 async function waitFor(connection: Connection, name: string): Promise<void> {
+  await setStandby(connection, name)
+  await until('commits wait for it', async () => (await stateOf(connection, name)) === 'sync')
+  // The checkpointer puts the name in force, before it begins a checkpoint that was asked for.
+  await connection.send('CHECKPOINT', [])
+}
+
+/** Let commits wait for a standby that is not there, or for none, and resolve when they do. */
+export async function nameStandby(server: Postgres, name: string): Promise<void> {
+  const connection = await administer(server)
+  try {
+    await setStandby(connection, name)
+    if (name !== '') await untilCommitsWait(server, connection)
+  } finally {
+    connection.destroy()
+  }
+}
+
+async function setStandby(connection: Connection, name: string): Promise<void> {
   await connection.send(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`, [])
   await connection.send('SELECT pg_reload_conf()', [])
-  await until('commits wait for it', async () => (await stateOf(connection, name)) === 'sync')
+  await until('the server knows the standby', async () => {
+    const { rows } = await connection.send('SHOW synchronous_standby_names', [])
+    return rows[0]?.synchronous_standby_names === name
+  })
+}
+
+/** Sessions show the name some time before commits wait: a commit is made until one waits, and is let go. */
+async function untilCommitsWait(server: Postgres, connection: Connection): Promise<void> {
+  const probe = await administer(server)
+  const [own] = (await probe.send('SELECT pg_backend_pid() AS pid', [])).rows
+  let ended = true
+  const commit = async () => {
+    ended = false
+    await probe.send("SELECT pg_logical_emit_message(true, 'probe', '')", [])
+    ended = true
+  }
+  const waits = `pid = ${own?.pid} AND wait_event = 'SyncRep'`
+  await until('commits wait', async () => {
+    if (ended) void commit()
+    const { rows } = await connection.send(`SELECT pid FROM pg_stat_activity WHERE ${waits}`, [])
+    return rows.length > 0
+  })
+  await connection.send('SELECT pg_cancel_backend($1)', [Number(own?.pid)])
+  await until('the probe is let go', () => ended)
+  probe.destroy()
 }
 
 /** How commits of a server wait for a standby. Null while it does not stream. */
