@@ -14,8 +14,9 @@ export function fits(
 
 function fitsOne(form: string, status: number, value: unknown): boolean {
   if (form === '[]') return Array.isArray(value)
-  const [, only = '', key = '', words] = /^(\d*) ?([\w-]*)=?(.+)?$/.exec(form) ?? []
-  if (only !== '' && Number(only) !== status) return false
+  const parts = form.split(' ')
+  if (/^\d+$/.test(form.slice(0, 3)) && parts.shift() !== String(status)) return false
+  const [key = '', words] = (parts[0] ?? '').split('=')
   if (key === '') return value === null
   const field = asObject(value)?.[key]
   return words === undefined ? field !== undefined : words.split('|').includes(String(field))
