@@ -54,7 +54,12 @@ export const processLimits = {
   /** An operation or a read that awaits something else than the database for so long is given up. */
   databaseStalledSeconds: 5,
   /** Longest wait for a connection of the node. Then the answer is 503: the server is slow or away. */
-  databaseQueueSeconds: 30,
+  databaseQueueSeconds: 20,
+  /**
+   * Longest wait of a caller for an operation or a read, with all that it runs into. It goes on alone then. Less than
+   * `idleSeconds`, after which no answer would leave.
+   */
+  databaseCallerSeconds: 25,
   /** A connection that was idle for so long is asked whether it lives before it is used, and has so long to answer. */
   databaseIdleSeconds: 3,
   databasePingSeconds: 2,
@@ -66,6 +71,8 @@ export const processLimits = {
   standbyWaitSeconds: 3,
   /** While commits wait for a standby, the server is asked this often whether they still do. */
   standbyLookSeconds: 1,
+  /** After a start of the server a commit waits so long for the standby to confirm it. Reads wait for it meanwhile, or are refused. */
+  confirmationSeconds: 30,
   /** A start whose commits wait ends when no standby is connected for so long, or when one lags for so long. */
   standbyAwaySeconds: 5,
   standbyLagSeconds: 600,
@@ -109,7 +116,7 @@ export const processLimits = {
   newsKeptSecondsMax: 600,
   /** Longest wait for a connection to one host. */
   databaseConnectSeconds: 3,
-  /** The fate of a commit that got lost is asked for so long, until a promoted standby answers. */
+  /** The fate of a commit that got lost is asked for so long, until a promoted standby answers: longer than its caller waits. */
   databaseSettleSeconds: 30,
   /** An operation that others stop, or whose connection ends, is run again for so long. Then it is answered 503. */
   databasePatienceSeconds: 4,

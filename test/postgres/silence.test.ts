@@ -7,6 +7,7 @@ import { Connection } from '../../src/db/postgres/connection.ts'
 import type { PostgresEngine } from '../../src/db/postgres/engine.ts'
 import { NewsLine } from '../../src/db/postgres/news.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
+import { openHost } from '../support/postgres-host.ts'
 import { nameStandby } from '../support/postgres-standby.ts'
 import { until } from '../support/until.ts'
 import { backendsOf, codeOf, idsIn, openRows, type Rows } from './rows.ts'
@@ -23,6 +24,7 @@ const bounds: {
   leaseSilenceSeconds: number
   databaseAnswerSeconds: number
   databaseSettleSeconds: number
+  databaseCallerSeconds: number
 } = limits
 const usual = { ...bounds }
 afterEach(() => void Object.assign(bounds, usual))
@@ -172,6 +174,53 @@ test('an operation without a known end is heard at its own node, once it stands'
   await until('it is read anew', () => heard.includes('missed'))
   expect([await idsIn(other), heard]).toEqual([[1], ['missed']])
 })
+
+test.each(['stands', 'was undone'])(
+  'a caller is told in time that nobody knows, and a commit that %s is settled behind him',
+  async (fate) => {
+    Object.assign(bounds, { databaseCallerSeconds: 0.5, databaseSettleSeconds: 60 })
+    const { url, other } = await rows.create()
+    for (const text of [
+      `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         PERFORM pg_advisory_xact_lock(7); RETURN NULL; END $$`,
+      `CREATE CONSTRAINT TRIGGER waits AFTER INSERT ON done DEFERRABLE INITIALLY DEFERRED
+         FOR EACH ROW EXECUTE FUNCTION wait()`,
+      'SELECT pg_advisory_lock(7)',
+    ]) {
+      await other.send(text, [])
+    }
+    const host = await openHost(databases.server)
+    const engine = rows.engine(url.replace(/host=[^&]*/, `host=${encodeURIComponent(host.socket)}`))
+    let runs = 0
+    let effects = 0
+    const asked = codeOf(
+      engine.transact({ roots: 'none' }, async (tx) => {
+        runs++
+        tx.afterCommit(() => effects++)
+        await tx.insert(1)
+      }),
+    )
+    const inCommit = () => backendsOf(other, `query = 'COMMIT' AND state = 'active'`)
+    await until('the commit waits', async () => (await inCommit()).length === 1)
+    const [backend = 0] = await inCommit()
+    host.lead(null)
+    host.cut()
+    expect([await asked, effects]).toEqual(['unavailable', 0])
+    if (fate === 'was undone') await other.send('SELECT pg_terminate_backend($1::int)', [backend])
+    await other.send('SELECT pg_advisory_unlock(7)', [])
+    await until('its transaction has ended', async () => (await inCommit()).length === 0)
+    host.lead(databases.server)
+    await until('its fate is asked for', async () => {
+      const { rows: found } = await other.send('SELECT outcome FROM commits', [])
+      return fate === 'stands' ? effects === 1 : found.some(({ outcome }) => outcome === 'fence')
+    })
+    await engine.close()
+    host.close()
+    expect([runs, effects, await idsIn(other)]).toEqual(
+      fate === 'stands' ? [1, 1, [1]] : [1, 0, []],
+    )
+  },
+)
 
 test('a node that comes back after the service was moved away says so, also to reads', async () => {
   const { url, other } = await rows.create()

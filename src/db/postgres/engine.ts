@@ -28,7 +28,7 @@ import { NewsLine, serviceChannel, type Told } from './news.ts'
 import { Membership, type NodeIdentity } from './nodes.ts'
 import { closing, Pool } from './pool.ts'
 import { requireSessions } from './pooler.ts'
-import { answerTo, isOfEngine, retried } from './retry.ts'
+import { answerTo, inTime, isOfEngine, retried } from './retry.ts'
 import { ServerClock } from './server-clock.ts'
 import { Servers } from './servers.ts'
 import type { Session } from './session.ts'
@@ -295,6 +295,10 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
 
   async #answered<T>(run: () => Promise<T>): Promise<T> {
     if (this.#closed) throw closing()
+    return inTime(this.#counted(run), (cause) => this.#options.events?.failed(cause, 0))
+  }
+
+  async #counted<T>(run: () => Promise<T>): Promise<T> {
     this.#running++
     try {
       await this.requireNews()
