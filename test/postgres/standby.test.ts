@@ -262,9 +262,12 @@ test('a start waits for a standby that is connected and lags', async () => {
   named = true
   const following = { name: 'standby', waited: true, through: between }
   const standby = await startStandby(databases.server, following)
+  Object.assign(limits, { databaseAnswerSeconds: 60 })
   const { engine } = openEngine(url)
+  const insert = (id: number) => codeOf(engine.transact({ roots: 'none' }, (tx) => tx.insert(id)))
+  expect(await insert(1)).toBe('answered')
   between.hold()
-  const held = codeOf(engine.transact({ roots: 'none' }, (tx) => tx.insert(1)))
+  const held = insert(2)
   await until('its commit waits', async () => (await waiting(other)).length > 0)
   // Without a connected standby the first look would end it.
   Object.assign(limits, { standbyAwaySeconds: 0 })
@@ -314,6 +317,8 @@ test.each(Object.keys(deaths) as (keyof typeof deaths)[])(
     const after = await databases.connect(name)
     expect(await idsIn(after)).toEqual([1, 2])
     await until('the watch is free', () => told.includes('free'))
+    // No later look helps: the commit that the standby confirms does.
+    Object.assign(limits, { standbyLookSeconds: 3600 })
     const refused = await count().catch((cause: unknown) => cause)
     expect(refused).toMatchObject({
       code: 'unavailable',

@@ -1,5 +1,6 @@
-import { type Connection, ConnectionLost } from './connection.ts'
-import type { Look } from './durability.ts'
+import { limits } from '../../base/limits.ts'
+import { ConnectionLost } from './connection.ts'
+import type { Connected, Look } from './durability.ts'
 import type { StandbyWatch } from './standby-watch.ts'
 
 /** The sentence of `unavailable` here. */
@@ -12,34 +13,58 @@ const uncertainWords =
  * until the standby has confirmed a commit of this node: it has everything before that one, then.
  */
 export class Confirmation {
-  readonly #standby: Pick<StandbyWatch, 'require'>
+  readonly #standby: Pick<StandbyWatch, 'require' | 'suspect' | 'wake'>
   /** The start of a server that showed nothing uncertain. */
   #confirmed: string | null = null
-  #asking: Promise<void> | null = null
+  /** The commit that a start waits for. */
+  #asked: { start: string; end: Promise<void> } | null = null
 
-  constructor(standby: Pick<StandbyWatch, 'require'>) {
+  constructor(standby: Pick<StandbyWatch, 'require' | 'suspect' | 'wake'>) {
     this.#standby = standby
   }
 
-  /** Resolves when everything that a connection shows is certain. Refuses `unavailable` while the standby is known to be away. */
-  async require(connection: Connection, { start, facts }: Look): Promise<void> {
+  /**
+   * Resolves when everything that a server shows is certain. Refuses `unavailable` while its standby is known to be away.
+   * `connect` opens another connection to it, for a commit that waits for longer than those who read.
+   */
+  async require({ start, facts }: Look, connect: () => Promise<Connected>): Promise<void> {
     // Nobody waits for a standby: the disk of the server is what was asked for.
     if (facts.standbys === '') this.#confirmed = start
-    while (this.#confirmed !== start) {
+    let confirmed = this.#confirmed === start
+    while (!confirmed) {
       await this.#standby.require(uncertainWords)
-      this.#asking ??= this.#ask(connection, start).finally(() => {
-        this.#asking = null
-      })
-      await this.#asking
+      const asked = this.#ask(start, connect).then(() => true)
+      const late = Bun.sleep(limits.standbyWaitSeconds * 1000).then(() => false)
+      confirmed = await Promise.race([asked, late])
+      if (!confirmed) this.#standby.suspect()
     }
   }
 
-  async #ask(connection: Connection, start: string): Promise<void> {
-    connection.takeWarning()
-    await connection.send(`INSERT INTO commits (id, outcome) VALUES ($1, 'fence')`, [
-      Bun.randomUUIDv7(),
-    ])
-    if (connection.takeWarning()) throw new ConnectionLost('the commit did not reach the standby')
-    this.#confirmed = start
+  /** Commit, once for all who want it at the same time. */
+  #ask(start: string, connect: () => Promise<Connected>): Promise<void> {
+    if (this.#asked?.start === start) return this.#asked.end
+    const asked = { start, end: this.#commit(start, connect) }
+    this.#asked = asked
+    const forget = () => {
+      if (this.#asked === asked) this.#asked = null
+    }
+    asked.end.then(forget, forget)
+    return asked.end
+  }
+
+  async #commit(start: string, connect: () => Promise<Connected>): Promise<void> {
+    const { connection, look } = await connect()
+    try {
+      if (look.start !== start) throw new ConnectionLost('the server started again meanwhile')
+      connection.takeWarning()
+      await connection.send(`INSERT INTO commits (id, outcome) VALUES ($1, 'fence')`, [
+        Bun.randomUUIDv7(),
+      ])
+      if (connection.takeWarning()) throw new ConnectionLost('the commit did not reach the standby')
+      this.#confirmed = start
+      this.#standby.wake()
+    } finally {
+      connection.destroy()
+    }
   }
 }

@@ -29,6 +29,9 @@ export type Look = {
   problem: string | null
 }
 
+/** A connection with the look at its server. */
+export type Connected = { connection: Connection; look: Look }
+
 /**
  * Settings of our sessions, whatever the server, its role or its database has. A node that goes away without a word
  * frees its locks within seconds, and a backend that waits for a lock notices, too. A server without a setting

@@ -2,9 +2,7 @@ import { limits } from '../../base/limits.ts'
 import { addressesOf, shownAddress } from './address.ts'
 import type { Confirmation } from './confirmation.ts'
 import { Connection, ConnectionLost } from './connection.ts'
-import { type Look, type ServerFacts, settleSession } from './durability.ts'
-
-type Connected = { connection: Connection; look: Look }
+import { type Connected, type Look, type ServerFacts, settleSession } from './durability.ts'
 
 type ServersParts = {
   /** Told the clock of the server (Unix seconds) with each connection. */
@@ -74,7 +72,9 @@ export class Servers {
   ): Promise<Connection> {
     const { connection, look } = await this.#connect(onEnd, silenceSeconds)
     try {
-      await this.#parts.confirmation?.require(connection, look)
+      await this.#parts.confirmation?.require(look, () =>
+        this.#connect(() => undefined, limits.confirmationSeconds),
+      )
       return connection
     } catch (cause) {
       connection.destroy()

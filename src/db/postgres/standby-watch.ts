@@ -72,6 +72,11 @@ export class StandbyWatch {
     this.#looking.wake()
   }
 
+  /** A standby has confirmed a commit: look again now. */
+  wake(): void {
+    if (!this.free) this.#looking.wake()
+  }
+
   /** The last look; after a suspicion the first one is waited for. */
   async verdict(): Promise<Verdict> {
     await this.#first?.promise
