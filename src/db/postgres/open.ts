@@ -7,6 +7,7 @@ import type { ServerFacts } from './durability.ts'
 import { PostgresEngine, type PostgresOptions } from './engine.ts'
 import { requireArrived } from './move-marks.ts'
 import { createSchema } from './schema.ts'
+import { enoughConnected, parseStandbyNames } from './standby-names.ts'
 
 /** Open the database of the service for its relay, with news of its own. Rejects while the database is away. */
 export async function openBeside<Tx>(
@@ -100,7 +101,7 @@ async function whileConfirmed<Tx>(
 
 /**
  * Wait until no commit waits for a standby. One that is connected may lag, as behind a new index. Throws OperatorError
- * when none is, or when it lags for too long.
+ * when fewer are than a commit waits for, or when they lag for too long.
  */
 async function requireStandby<Tx>(
   database: PostgresEngine<Tx>,
@@ -109,7 +110,7 @@ async function requireStandby<Tx>(
   const began = performance.now()
   let connectedAt = began
   while (!ended() && (await database.commitsWait())) {
-    const connected = await database.administer(standbyConnected).catch(requireFault)
+    const connected = await database.administer(standbysConnected).catch(requireFault)
     const now = performance.now()
     if (connected) connectedAt = now
     const away = now - connectedAt > limits.standbyAwaySeconds * 1000
@@ -123,17 +124,18 @@ async function requireStandby<Tx>(
 }
 
 /**
- * True if a standby is connected whose name is one of those that commits wait for. An ordinary role sees no more of it;
- * the server ends the connection of one that is silent.
+ * True if the standbys are connected that commits wait for. An ordinary role sees no more of them than their names; the
+ * server ends the connection of one that is silent.
  */
-async function standbyConnected(connection: Connection): Promise<boolean> {
-  const { rows } = await connection.send(
-    `SELECT count(*) AS standbys FROM pg_stat_replication,
-       lower(current_setting('synchronous_standby_names')) AS names
-     WHERE strpos(names, '*') > 0 OR strpos(names, lower(application_name)) > 0`,
-    [],
+async function standbysConnected(connection: Connection): Promise<boolean> {
+  const [wanted, connected] = await Promise.all([
+    connection.send('SHOW synchronous_standby_names', []),
+    connection.send('SELECT application_name AS name FROM pg_stat_replication', []),
+  ])
+  return enoughConnected(
+    parseStandbyNames(String(wanted.rows[0]?.synchronous_standby_names)),
+    connected.rows.map(({ name }) => String(name)),
   )
-  return Number(rows[0]?.standbys) > 0
 }
 
 /** A look that failed found no standby. */
