@@ -193,6 +193,7 @@ test.each(['stands', 'was undone'])(
     const engine = rows.engine(url.replace(/host=[^&]*/, `host=${encodeURIComponent(host.socket)}`))
     let runs = 0
     let effects = 0
+    let told = ''
     const asked = codeOf(
       engine.transact({ roots: 'none' }, async (tx) => {
         runs++
@@ -200,12 +201,16 @@ test.each(['stands', 'was undone'])(
         await tx.insert(1)
       }),
     )
+    void asked.then((code) => {
+      told = code
+    })
     const inCommit = () => backendsOf(other, `query = 'COMMIT' AND state = 'active'`)
     await until('the commit waits', async () => (await inCommit()).length === 1)
     const [backend = 0] = await inCommit()
     host.lead(null)
     host.cut()
-    expect([await asked, effects]).toEqual(['unavailable', 0])
+    await until('its caller is told', () => told !== '')
+    expect([told, effects]).toEqual(['unavailable', 0])
     if (fate === 'was undone') await other.send('SELECT pg_terminate_backend($1::int)', [backend])
     await other.send('SELECT pg_advisory_unlock(7)', [])
     await until('its transaction has ended', async () => (await inCommit()).length === 0)
