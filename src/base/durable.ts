@@ -4,6 +4,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readSync,
   renameSync,
   statSync,
   writeSync,
@@ -15,6 +16,28 @@ export function syncFile(path: string): void {
   const file = openSync(path, 'r+')
   fsyncSync(file)
   closeSync(file)
+}
+
+/**
+ * Write a file again as it stands, and wait until it is on disk. If a sync of it failed before, the kernel may have called
+ * its pages clean: they can be read, and a sync alone would succeed and store nothing.
+ */
+export function rewriteFile(path: string): void {
+  const file = openSync(path, 'r+')
+  try {
+    const piece = new Uint8Array(1 << 20)
+    for (let at = 0; ; ) {
+      const read = readSync(file, piece, 0, piece.length, at)
+      if (read === 0) break
+      for (let done = 0; done < read; ) {
+        done += writeSync(file, piece, done, read - done, at + done)
+      }
+      at += read
+    }
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** Wait until the names in a directory are on disk. Without it, a power loss may undo a rename or a new file. */

@@ -41,6 +41,8 @@ export const processLimits = {
   /** After two commits that waited as long for the disk, the next one waits `gatherMs` for operations that share it. */
   slowSyncMs: 15,
   gatherMs: 3,
+  /** Frames in the log of the embedded engine from which on it is folded into the file. */
+  logFramesMax: 1000,
   /** Size to which the WAL file is cut after a checkpoint. */
   journalBytesMax: 64 * 1024 * 1024,
   /** Operations that wait for a commit. More are answered 503. */

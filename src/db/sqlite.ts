@@ -1,10 +1,14 @@
-import { Database as Sqlite } from 'bun:sqlite'
+import { type SQLiteError, Database as Sqlite } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Clock } from '../base/clock.ts'
+import { rewriteFile, syncDirectory } from '../base/durable.ts'
 import { limits } from '../base/limits.ts'
 import { nextTurn } from '../base/next-turn.ts'
 import { Refusal } from '../base/refusal.ts'
 import { Connection, setUp } from './connection.ts'
 import type { AfterCommit, Lease, Locking, OpenDatabase, Plan } from './database.ts'
+import { Fold } from './fold.ts'
 import { migrate, type Schema } from './migrations.ts'
 import { Listeners, type NewsListener, type Topic } from './news.ts'
 import { Reader, StalledOperation } from './reader.ts'
@@ -27,6 +31,8 @@ export type SqliteOptions<Tx> = {
   /** Opens a connection to the path. A simulation has disks of its own. */
   connect?: (path: string) => Sqlite
   time?: EngineTime
+  /** Ends the process: this disk can only be used by another one. */
+  end?: (cause: SQLiteError) => void
 }
 
 /** A monotonic clock in milliseconds, and a timer. */
@@ -68,13 +74,18 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   readonly nodes = null
   readonly buckets = null
   readonly #listeners = new Listeners()
+  readonly #fold: Fold
   #sound: boolean
 
   constructor(options: SqliteOptions<Tx>) {
     this.#options = options
     this.#connect = options.connect ?? openConnection
     this.#time = options.time ?? systemTime
+    this.#fold = new Fold(options.end)
     requireVersion()
+    const log = `${options.path}-wal`
+    // The last process may have ended after a failed sync. Its log would be read, and the commits behind it be lost.
+    if (existsSync(log)) rewriteFile(log)
     const connection = this.#connect(options.path)
     migrate(connection, options.schema)
     const state = connection
@@ -85,6 +96,8 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.cleanStart = this.#sound = state?.clean === 1
     this.#newestWrite = this.#newestStored = state?.newest_write ?? 0
     connection.run('UPDATE state SET clean = 0 WHERE id = 1')
+    // SQLite makes the log, and goes on if the sync of its name fails.
+    if (existsSync(log)) syncDirectory(dirname(log))
     this.#writer = createWriter(connection, options.stores, this.#listeners)
     this.#reader = new Reader(this.#connect(options.path), options.stores)
   }
@@ -169,7 +182,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     ])
     // A check in another thread may still read. The WAL stays then, and the next start folds it.
     connection.run('PRAGMA busy_timeout = 1000')
-    connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    this.#fold.all(connection)
     connection.close()
   }
 
@@ -250,6 +263,8 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     writer.commit.run()
     this.#synced = [this.#synced[1], this.#time.steadyMs() - asked]
     if (now > this.#newestWrite) this.#newestWrite = now
+    // The commit is in the log, so it stands also if this fails.
+    this.#do(() => this.#fold.ifLong(writer.frames, writer.connection))
     this.#options.events?.committed(batch.length, (performance.now() - started) / 1000)
   }
 

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { newDirectory } from '../support/server.ts'
 
 /** Offsets in the block that disk-faults.c shares with a test, in its order. */
-const at = { armed: 0, error: 8, first: 16, last: 24, counted: 32, failed: 40 }
+const at = { armed: 0, error: 8, first: 16, last: 24, counted: 32, failed: 40, logs: 816 }
 const texts = { match: [48, 256], below: [304, 256], told: [560, 256] } as const
-const blockBytes = 816
+const blockBytes = 824
 
 /** A fault of a disk: its error, and the numbers of the first and the last call that fail. */
 export type Fault = { error: 'EIO' | 'ENOSPC'; first: number; last: number }
@@ -56,6 +56,7 @@ export class Device {
     this.#set('last', last)
     this.#set('counted', 0)
     this.#set('failed', 0)
+    this.#set('logs', 0)
     this.#set('armed', 1)
   }
 
@@ -76,6 +77,11 @@ export class Device {
   /** How many of them failed. */
   get failed(): number {
     return Number(this.#block.getBigInt64(at.failed, true))
+  }
+
+  /** How many of them were on the log of a database. */
+  get failedOnLog(): number {
+    return Number(this.#block.getBigInt64(at.logs, true))
   }
 
   /** The first call that failed, with its path. */

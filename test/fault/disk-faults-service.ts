@@ -13,6 +13,7 @@ import {
 import { createEvent } from '../support/events.ts'
 import { connectRelay, type RelayClient } from '../support/relay-client.ts'
 import { newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 import { checkInvariants } from '../support/workload.ts'
 import { Device, type Fault } from './disk-device.ts'
 import {
@@ -134,7 +135,7 @@ async function runRound(world: World, fault: Fault, name: string, report: DiskRe
   device.arm(fault)
   const broken: Step[] = []
   for (const step of steps) {
-    const before = device.failed
+    const [before, logs, said] = [device.failed, device.failedOnLog, server.output().length]
     const { status, text, json } = await step.send()
     const failed = device.failed > before
     const problem = (what: string) =>
@@ -142,6 +143,9 @@ async function runRound(world: World, fault: Fault, name: string, report: DiskRe
     if (status === step.wanted) {
       world.done.push({ step, text })
       countOutcome(report, 'answered')
+      if (device.failedOnLog > logs && !(await foldFailed(server, said))) {
+        problem('was answered, though its own commit failed')
+      }
     } else {
       broken.push(step)
       countOutcome(report, 'refused')
@@ -158,6 +162,22 @@ async function runRound(world: World, fault: Fault, name: string, report: DiskRe
   if (device.failed > 0) countFault(report, device.told)
   device.disarm()
   for (const step of broken) await mend(world, step, name, report)
+}
+
+/** True if the log was on disk, and only the fold that came after its commit failed. `said`: the output before it. */
+async function foldFailed(server: TestServer, said: number): Promise<boolean> {
+  const lines = () =>
+    server
+      .output()
+      .slice(said)
+      .match(/"commit\.failed".*\n/g) ?? []
+  const told = until('a line about a commit or a fold that failed', () => lines().length > 0, 5)
+  return (
+    (await told.then(
+      () => true,
+      () => false,
+    )) && lines().every((line) => line.includes('"operations":0'))
+  )
 }
 
 /** After the fault: the operation happened or not, and a retry comes to one answer that stays. */

@@ -32,6 +32,7 @@ struct control {
   char match[256]; /* Only calls with this in their text: "fsync /path/file$". Empty: all. */
   char below[256]; /* Only files below this directory. */
   char told[256];  /* The first call that failed. */
+  int64_t logs;    /* Failed calls on the log of a database. */
 };
 
 static struct control *control;
@@ -134,6 +135,9 @@ static long answer(const struct rule *rule, const long *a) {
   if (number < control->first || number > control->last)
     return disk_call(rule->number, a[0], a[1], a[2], a[3], a[4], a[5]);
   __atomic_add_fetch(&control->failed, 1, __ATOMIC_SEQ_CST);
+  size_t length = strlen(path);
+  if (length > 4 && strcmp(path + length - 4, "-wal") == 0)
+    __atomic_add_fetch(&control->logs, 1, __ATOMIC_SEQ_CST);
   if (number == control->first) snprintf(control->told, sizeof control->told, "%s %.200s", rule->name, path);
   /* A disk that gets full takes a part first. */
   int part = control->error == ENOSPC && number == control->first && rule->length >= 0;

@@ -1,5 +1,5 @@
 /**
- * `npm run disk-faults -- [--every N] [--part I/N] [--only service,checkpoint,start,stop,command]`: the disk fails (EIO,
+ * `npm run disk-faults -- [--every N] [--part I/N] [--only service,checkpoint,fold,start,stop,command]`: the disk fails (EIO,
  * ENOSPC) at the n-th write or sync of a recorded workload, for every n, once or from there on. `--every N`: for each N-th
  * n, with one kind of fault after the other. `--part 2/10`: the second tenth of the calls, for runs that share the work.
  */
@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { cleanUp } from '../support/server.ts'
 import { whyNoDevice } from './disk-device.ts'
 import { failCommands } from './disk-faults-commands.ts'
+import { failFold } from './disk-faults-fold.ts'
 import { failStarts, failStops } from './disk-faults-process.ts'
 import { type DiskReport, type Numbers, showReport } from './disk-faults-report.ts'
 import { failCheckpoints, failService } from './disk-faults-service.ts'
@@ -15,6 +16,7 @@ import { failCheckpoints, failService } from './disk-faults-service.ts'
 export const workloads: Record<string, (numbers: Numbers) => Promise<DiskReport>> = {
   service: failService,
   checkpoint: failCheckpoints,
+  fold: failFold,
   start: failStarts,
   stop: failStops,
   command: failCommands,

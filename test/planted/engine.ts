@@ -137,6 +137,20 @@ export const engineFaults: PlantedFault[] = [
     '      this.#discard()\n    }\n    clearImmediate(timer)\n    this.#next()',
   ),
   planted(
+    'a log that an ended process left is read as it stands',
+    'test/fault/power-cut.test.ts -t failed sync',
+    sqlite,
+    '    if (existsSync(log)) rewriteFile(log)\n',
+    '',
+  ),
+  planted(
+    'a log that was folded in part is folded on after a failed sync',
+    'test/fault/disk-faults.test.ts -t fold',
+    'src/db/fold.ts',
+    '      if (sync && this.#partly) this.#end(cause)\n',
+    '',
+  ),
+  planted(
     'a file is marked clean though its check failed',
     engineSuite,
     sqlite,
