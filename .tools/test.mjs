@@ -4,6 +4,7 @@
  * The tests of test/ui need a browser, which .tools/browser.ts finds, fetches or installs.
  * Without one they count as failed, unless SKIP_UI=1 leaves them out. Those of test/postgres need a
  * PostgreSQL for this machine, which is among the packages: without one they count as failed, unless SKIP_PG=1.
+ * Tests that need strace or a C compiler, which no package brings, say in a line `left out: …` that they did not run.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
@@ -22,6 +23,8 @@ const total = { passed: 0, failed: 0 }
 /** The names of the tests that failed, shown again at the end: the output is thousands of lines long. */
 const failures = []
 const timings = []
+/** Tests that a machine has no tools for say so in a line, which is shown again at the end. */
+const leftOut = new Set()
 const running = new Set()
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -170,6 +173,7 @@ async function suite(name, args, shown) {
   total.passed += passed
   total.failed += failed
   failures.push(...failedTests(output))
+  for (const [line] of output.matchAll(/^left out: .*$/gm)) leftOut.add(line)
   if (passed + failed === 0) complain(`bun test ended with ${code}, and no count of tests.`)
   else if (code !== 0 && failed === 0) complain(`bun test ended with ${code} outside of any test.`)
 }
@@ -241,6 +245,7 @@ function part(name, command, args, shown = 'as it comes') {
 
 function verdict() {
   if (failures.length > 0) console.log(`\nFailed:\n${failures.map((one) => `  ${one}`).join('\n')}`)
+  for (const line of leftOut) console.log(`\n${line}`)
   console.log(`\n${timings.join(', ')}`)
   console.log(`${total.passed} passed, ${total.failed} failed`)
   process.exitCode = total.failed > 0 ? 1 : 0

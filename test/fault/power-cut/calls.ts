@@ -11,15 +11,26 @@ const traced = [
   ...['io_setup', 'io_submit', 'io_uring_setup', 'accept4', 'sendto', 'sendmsg', 'recvfrom'],
 ]
 
-/** The command line that records the calls of a program, of its threads and of its children in a file. */
-export function tracing(output: string, command: readonly string[]): string[] {
+/**
+ * The command line that records the calls of a program, of its threads and of its children in a file. `failing`: the
+ * numbers of the syncs of each thread that fail, as strace writes them (`40+7`, `60+`).
+ */
+export function tracing(
+  output: string,
+  command: readonly string[],
+  failing: string | null = null,
+): string[] {
   const options = ['-f', '--seccomp-bpf', '-qq', '-xx', '-s', '67108864', '-e', 'signal=none']
   // A system has only some of these calls: `?` leaves out the others.
   const calls = traced.map((name) => `?${name}`).join(',')
-  return ['strace', ...options, '-e', `trace=${calls}`, '-o', output, '--', ...command]
+  const faults = failing === null ? [] : ['-e', `inject=fsync,fdatasync:error=EIO:when=${failing}`]
+  return ['strace', ...options, '-e', `trace=${calls}`, ...faults, '-o', output, '--', ...command]
 }
 
-/** A call that succeeded. `at` and `done`: the lines of the trace on which it began and ended. */
+/**
+ * A call that succeeded, or a sync that failed: its result is -1. `at` and `done`: the lines of the trace on which it
+ * began and ended.
+ */
 export type Call = {
   name: string
   text: string
@@ -42,7 +53,7 @@ export function isFork(text: string): boolean {
   return /^(clone3?|v?fork)\(/.test(text) && !text.includes('CLONE_FILES')
 }
 
-/** The calls of a trace that succeeded, in the order of their ends. */
+/** The calls of a trace that succeeded, and the syncs that failed, in the order of their ends. */
 export function* callsOf(path: string, firstLine: number): Generator<Call> {
   const begun = new Map<string, { text: string; at: number }>()
   let done = firstLine - 1
@@ -72,7 +83,8 @@ export function* callsOf(path: string, firstLine: number): Generator<Call> {
     const result = Number(/ = (\d+)(?: \([A-Z_ |]+\))?$/.exec(text.slice(-80))?.[1] ?? -1)
     if (result >= 0 || / = 0x[0-9a-f]+$/.test(text.slice(-40))) {
       yield call(text, Math.max(result, 0), before.at)
-    } else if (text.endsWith(' = ?')) begun.set(thread, before)
+    } else if (/^f(data)?sync\(.* = -1 E/.test(text)) yield call(text, -1, before.at)
+    else if (text.endsWith(' = ?')) begun.set(thread, before)
   }
   // A kill ended the process in these calls. An answer may have left, and more than that matters to nobody.
   for (const [thread, { text, at }] of begun) {

@@ -11,6 +11,7 @@ export type Cut = {
 }
 
 const namesAlone = 'names without content'
+const syncedAlone = 'only what was synced'
 
 /**
  * Cuts in the order of a recording: right behind the new name of each file, and for the rest in its first start, right behind
@@ -19,7 +20,7 @@ const namesAlone = 'names without content'
 export function chooseCuts(events: readonly Recorded[], count: number, random: Random): Cut[] {
   const at = (...kinds: Recorded['kind'][]) =>
     events.flatMap(({ kind }, index) => (kinds.includes(kind) ? [index] : []))
-  const [answers, syncs, entries] = [at('left', 'shown'), at('sync'), at('entry', 'rename')]
+  const [answers, syncs, entries] = [at('left', 'shown'), at('sync', 'loss'), at('entry', 'rename')]
   // A file that is renamed was made under another name, so that it is whole when it gets this one.
   const named = at('rename').map((index) => index + 1)
   const moment = () => {
@@ -32,8 +33,10 @@ export function chooseCuts(events: readonly Recorded[], count: number, random: R
   }
   const sure = named.slice(0, count).map((at): Cut => ({ at, harshness: namesAlone, named: true }))
   const rest = Array.from({ length: count - sure.length }, (): Cut => {
-    const harsh = random.chance(0.1)
-    return { at: moment(), harshness: harsh ? namesAlone : 'any', named: false }
+    const roll = random.next()
+    // The worst for an answer before its sync.
+    if (roll < 0.1) return { at: random.pick(answers) + 1, harshness: syncedAlone, named: false }
+    return { at: moment(), harshness: roll < 0.2 ? namesAlone : 'any', named: false }
   })
   return [...sure, ...rest].sort((one, other) => one.at - other.at)
 }
@@ -49,5 +52,5 @@ export function chooseHarshCuts(
   )
   return Array.from({ length: count }, () => random.pick(answers))
     .sort((one, other) => one - other)
-    .map((at) => ({ at, harshness: 'only what was synced', named: false }))
+    .map((at) => ({ at, harshness: syncedAlone, named: false }))
 }

@@ -37,6 +37,8 @@ export type Step = {
   proof: string | null
   status: number
   text: string
+  /** Attempts at it that were refused, or not answered. */
+  refused: number
   /** The coupon, the voucher, … that it was about. */
   about: string
   event?: NostrEvent
@@ -75,9 +77,14 @@ export class Client {
   #socket = ''
   #relay: RelayClient | null = null
   #serial = 0
+  readonly #insistent: boolean
+  /** Requests that were refused because of the disk, or not answered. */
+  refused = 0
 
-  constructor(operator: Operator, random: Random) {
+  /** `insistent`: it sends only what can be repeated, and repeats it until it is answered, also at the next process. */
+  constructor(operator: Operator, random: Random, insistent = false) {
     this.#random = random
+    this.#insistent = insistent
     this.#holder = new Holder(operator, random, (asked, value) => this.#send(asked, value))
   }
 
@@ -85,8 +92,11 @@ export class Client {
   async connect(base: string, socket: string): Promise<void> {
     this.#base = base
     this.#socket = socket
-    this.lane.token = await openSession(base, this.lane.signer)
-    this.#relay = await connectRelay(base)
+    await until('a session', async () => {
+      this.lane.token = await openSession(base, this.lane.signer)
+      return this.lane.token !== undefined
+    })
+    if (!this.#insistent) this.#relay = await connectRelay(base)
   }
 
   close(): void {
@@ -99,6 +109,7 @@ export class Client {
 
   #step(): Promise<unknown> {
     if (this.#coupons.length === 0) return this.#define()
+    if (this.#insistent) return this.#stepThatRepeats()
     if (this.#random.chance(0.3)) {
       const give = () => (this.#open.length > 0 ? this.#take().nonce : null)
       return this.#holder.step(this.#base, give)
@@ -127,6 +138,13 @@ export class Client {
     if (roll < 0.74) return this.#kill()
     if (roll < 0.78) return this.#edit()
     return this.#publish()
+  }
+
+  #stepThatRepeats(): Promise<void> {
+    const roll = this.#random.next()
+    if (roll < 0.05) return this.#define()
+    if (this.#open.length < 3 || roll < 0.4) return this.#mint(this.#random.chance(0.3) ? 40 : null)
+    return this.#spend(roll < 0.7 ? 'claim' : 'refresh')
   }
 
   async #define(): Promise<void> {
@@ -187,7 +205,7 @@ export class Client {
     if (event.kind === 1) this.#notes.push(event)
     this.lane.steps.push({
       ...{ id: event.id, kind: 'publish', method: '', path: '', body: '', key: null },
-      ...{ proof: null, status: 200, text: '', about: '', event, facts: {} },
+      ...{ proof: null, status: 200, text: '', refused: 0, about: '', event, facts: {} },
     })
   }
 
@@ -250,7 +268,13 @@ export class Client {
     await askControl(this.#socket, 'POST', 'sessions', { step: id, body: { key: signer.pubkey } })
     this.lane.steps.push({
       ...{ id, kind: 'end', method: 'GET', path: '/api/coupons', body: '', key: null, proof: null },
-      ...{ status: 401, text: '', about: token, facts: { [`session ${token}`]: 'ended' } },
+      ...{
+        status: 401,
+        text: '',
+        refused: 0,
+        about: token,
+        facts: { [`session ${token}`]: 'ended' },
+      },
     })
     this.lane.token = await openSession(this.#base, signer)
   }
@@ -258,14 +282,33 @@ export class Client {
   /** A request of the merchant: by session or by signature, with or without an Idempotency-Key. */
   #manage(kind: Kind, method: string, path: string, body: unknown, about: string): Promise<Json> {
     const mayRepeat = kind === 'define' || kind === 'mint'
-    const key = mayRepeat && this.#random.chance(0.4) ? this.#newKey() : null
+    const key = mayRepeat && (this.#insistent || this.#random.chance(0.4)) ? this.#newKey() : null
     const signed = this.#random.chance(0.3) ? this.lane.signer : null
     return this.#send({ kind, method, path, about, key, signed }, body)
   }
 
   async #send(asked: Asked, value?: unknown): Promise<Json> {
-    const { signed, headers: more, facts, ...about } = asked
-    const { method, path, key } = about
+    const { signed, headers, facts, ...about } = asked
+    const before = this.refused
+    let sent = await this.#try(asked, value)
+    while (this.#insistent && (sent === null || sent.status === 503)) {
+      this.refused++
+      await Bun.sleep(5)
+      sent = await this.#try(asked, value)
+    }
+    this.spending = null
+    if (sent === null || sent.status >= 300) {
+      throw new Error(`${asked.method} ${asked.path}: ${sent?.status} ${sent?.text}`)
+    }
+    const { json, ...answered } = sent
+    const refused = this.refused - before
+    this.lane.steps.push({ ...about, ...answered, refused, facts: facts?.(json) ?? {} })
+    return json
+  }
+
+  /** Send a request. Null: there is no answer, and the client is one that repeats its requests. */
+  async #try({ signed, headers: more, ...asked }: Asked, value: unknown) {
+    const { method, path, key } = asked
     const id = crypto.randomUUID()
     const bytes = value instanceof Uint8Array
     const body = value === undefined || bytes ? '' : JSON.stringify(value)
@@ -278,20 +321,13 @@ export class Client {
       ...(!proof && byMerchant.has(asked.kind) && { Authorization: `Bearer ${this.lane.token}` }),
       ...more,
     }
-    const { status, text, json } = await call(this.#base, path, { method, ...sent, headers })
-    this.spending = null
-    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`)
-    const told = facts?.(json) ?? {}
-    this.lane.steps.push({
-      ...about,
-      id,
-      body,
-      proof: proof?.id ?? null,
-      status,
-      text,
-      facts: told,
-    })
-    return json
+    try {
+      const { status, text, json } = await call(this.#base, path, { method, ...sent, headers })
+      return { id, body, proof: proof?.id ?? null, status, text, json }
+    } catch (cause) {
+      if (!this.#insistent) throw cause
+      return null
+    }
   }
 
   #take(): Held {

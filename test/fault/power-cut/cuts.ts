@@ -4,10 +4,11 @@ import { Random } from '../../fuzz/random.ts'
 import { cutAgain } from './again.ts'
 import { type Cut, chooseCuts, chooseHarshCuts } from './choose.ts'
 import type { Lie } from './disk.ts'
-import { judge, judgeWorlds, type Service } from './judge.ts'
+import { type Judging, judge, judgeWorlds, type Service } from './judge.ts'
 import { type Life, names } from './life.ts'
 import { type Known, Moments } from './moments.ts'
 import { openBackup, openState } from './opened.ts'
+import { reasonOf } from './reasons.ts'
 
 export type CutsOptions = {
   life: Life
@@ -18,7 +19,7 @@ export type CutsOptions = {
   directory: string
   lie?: Lie
   /** Bring the service of a data directory up. */
-  open: (dataDir: string) => Promise<Service>
+  open: (dataDir: string, known: Known) => Promise<Service>
   /** The share of states whose backup is restored and judged, too. */
   backups: number
   /** Cut right behind answers, and leave nothing that was not synced. */
@@ -37,30 +38,46 @@ export type CutsReport = {
   again: number
   /** States with a problem. */
   lost: number
+  /** States that contradict an answer. */
+  contradicted: number
+  /** States by the reason of a problem. */
+  reasons: Record<string, number>
+  /** Vouchers that were spent after the cut. */
+  claimed: number
   problems: string[]
 }
 
 /** Cut the power of a recorded service at some moments, and judge the service that comes up on what the disk kept. */
 export async function judgeCuts(options: CutsOptions): Promise<CutsReport> {
   const { life, directory, lie = 'none', keep } = options
-  const report: CutsReport = { states: {}, backups: 0, again: 0, lost: 0, problems: [] }
+  const report: CutsReport = {
+    ...{ states: {}, backups: 0, again: 0, lost: 0, contradicted: 0 },
+    ...{ reasons: {}, claimed: 0, problems: [] },
+  }
   const moments = new Moments(life, lie)
   const state = join(directory, 'state')
   for (const [number, cut] of cutsOf(options).entries()) {
     const write = (path: string) =>
       moments.cut(cut.at, path, new Random(options.seed + number * 7919), cut.harshness)
     const known = write(state)
+    const random = new Random(options.seed + number * 15_485_863)
+    const judging: Judging = { life, random, tally: report }
     const problems = [
       ...judgeMove(options, known),
-      ...(await judgeBackup(options, known, { number, cut, report })),
-      ...(await judgeState(options, known)),
+      ...(await judgeBackup(options, known, { number, cut, judging, report })),
+      ...(await judgeState(options, known, judging)),
     ]
     rmSync(state, { recursive: true })
     if (problems.length === 0 && lie === 'none') {
-      problems.push(...(await judgeAgain(options, { number, known, report, write })))
+      problems.push(...(await judgeAgain(options, { number, known, judging, report, write })))
     }
     report.states[known.program] = (report.states[known.program] ?? 0) + 1
     if (problems.length === 0) continue
+    const found = problems.map(reasonOf)
+    for (const reason of new Set(found.map(({ reason }) => reason))) {
+      report.reasons[reason] = (report.reasons[reason] ?? 0) + 1
+    }
+    if (found.some(({ contradicts }) => contradicts)) report.contradicted++
     if (report.lost++ === 0 && keep !== undefined) {
       rmSync(keep, { recursive: true, force: true })
       write(keep)
@@ -80,12 +97,18 @@ function cutsOf({ life, count, seed, harsh = false }: CutsOptions): Cut[] {
   return chooseHarshCuts(events, new Set(changing.map(({ id }) => id)), { count, random })
 }
 
-type Again = { number: number; known: Known; report: CutsReport; write: (path: string) => Known }
+type Again = {
+  number: number
+  known: Known
+  judging: Judging
+  report: CutsReport
+  write: (path: string) => Known
+}
 
 /** Start the program on the same state once more, and cut its recovery. */
 async function judgeAgain(
   { life, directory, seed, again }: CutsOptions,
-  { number, known, report, write }: Again,
+  { number, known, judging, report, write }: Again,
 ): Promise<string[]> {
   const random = new Random(seed + number * 104_729)
   if (!again || !random.chance(again.share)) return []
@@ -100,7 +123,7 @@ async function judgeAgain(
       const found = await judged(
         () => openState(join(path, after.name)),
         // The program that was cut forgets used signatures whose time is over.
-        (service) => judge({ ...service, spent: async () => null }, after, life),
+        (service) => judge({ ...service, spent: async () => null }, after, judging),
       )
       problems.push(...found.map((problem) => `cut again: ${problem}`))
       rmSync(path, { recursive: true })
@@ -113,10 +136,14 @@ async function judgeAgain(
   }
 }
 
-async function judgeState({ life, directory, open }: CutsOptions, known: Known): Promise<string[]> {
+async function judgeState(
+  { directory, open }: CutsOptions,
+  known: Known,
+  judging: Judging,
+): Promise<string[]> {
   return judged(
-    () => open(join(directory, 'state', known.name)),
-    (service) => judge(service, known, life),
+    () => open(join(directory, 'state', known.name), known),
+    (service) => judge(service, known, judging),
   )
 }
 
@@ -133,7 +160,12 @@ function judgeMove({ life, directory }: CutsOptions, { moved }: Known): string[]
 async function judgeBackup(
   { life, directory, seed, backups }: CutsOptions,
   known: Known,
-  { number, cut, report }: { number: number; cut: Cut; report: CutsReport },
+  {
+    number,
+    cut,
+    judging,
+    report,
+  }: { number: number; cut: Cut; judging: Judging; report: CutsReport },
 ): Promise<string[]> {
   const file = join(directory, 'state', names.backup)
   if (!existsSync(file)) return known.backupMayBeMissing ? [] : ['the backup is missing']
@@ -142,7 +174,7 @@ async function judgeBackup(
   const target = join(directory, 'restored')
   const found = await judged(
     () => openBackup(file, target, life),
-    (service) => judgeWorlds(service, life, known.backups, known.backups),
+    (service) => judgeWorlds(service, judging, known.backups, known.backups),
   )
   rmSync(target, { recursive: true, force: true })
   return found.map((problem) => `the backup: ${problem}`)

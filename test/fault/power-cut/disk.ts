@@ -1,6 +1,6 @@
 import { linkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Random } from '../../fuzz/random.ts'
+import { Random } from '../../fuzz/random.ts'
 import type { Change, NodeId, Recording, Timed } from './trace.ts'
 
 /** The unit that a disk writes whole or not at all. */
@@ -15,7 +15,8 @@ type FileChange = Pending<{ offset: number; data: Uint8Array } | { size: number 
 /** A name is set. `needs`: a file that is moved is lost nowhere before its new name is there. */
 type NameChange = Pending<{ names: [string, NodeId | null][]; needs: NameChange | null }>
 
-type FileNode = { durable: Content; pending: FileChange[] }
+/** `read`: the content that programs see, once a failed sync has lost a part of it. */
+type FileNode = { durable: Content; pending: FileChange[]; read: Content | null }
 type DirectoryNode = { durable: Map<string, NodeId>; pending: NameChange[] }
 
 /** The fraction of the pending changes that a power cut leaves on the disk. */
@@ -27,16 +28,21 @@ export type Harshness = 'any' | 'names without content' | 'only what was synced'
 
 /**
  * A disk under the changes of a recording. It assumes no more than POSIX gives: a sync of a file keeps its content, a
- * sync of a directory its names, and all else may be there or not, in any order and torn at sectors.
+ * sync of a directory its names, and all else may be there or not, in any order and torn at sectors. Beyond POSIX it assumes
+ * that a rename is atomic. A sync of a file that fails may lose what it was about, though programs read it on: the
+ * kernel calls such pages clean, and no later sync stores them.
  */
 export class Disk {
   readonly #recording: Recording
   readonly #files = new Map<NodeId, FileNode>()
   readonly #directories = new Map<NodeId, DirectoryNode>()
+  readonly #random: Random
   #lie: Lie = 'none'
 
-  constructor(recording: Recording) {
+  /** `random` decides on the part of a failed sync that came to the disk. */
+  constructor(recording: Recording, random = new Random(1)) {
     this.#recording = recording
+    this.#random = random
   }
 
   /** Ignore syncs from here on. */
@@ -48,16 +54,16 @@ export class Disk {
     const { at, done } = event
     switch (event.kind) {
       case 'write':
-        this.#file(event.file).pending.push({ done, offset: event.offset, data: event.data })
+        this.#change(event.file, { done, offset: event.offset, data: event.data })
         return
       case 'copy': {
         const source = this.#newest(event.from)
         const data = source.slice(event.begin, event.begin + event.length)
-        this.#file(event.file).pending.push({ done, offset: event.offset, data })
+        this.#change(event.file, { done, offset: event.offset, data })
         return
       }
       case 'truncate':
-        this.#file(event.file).pending.push({ done, size: event.size })
+        this.#change(event.file, { done, size: event.size })
         return
       case 'entry': {
         const names: NameChange['names'] = [[event.name, event.node]]
@@ -70,7 +76,27 @@ export class Disk {
       case 'sync':
         this.#sync(event.node, at)
         return
+      case 'loss':
+        // The names of a directory wait for its next sync: its file system has them in its journal.
+        if (!this.#recording.directories.has(event.node)) this.#lose(this.#file(event.node), at)
+        return
     }
+  }
+
+  #change(node: NodeId, change: FileChange): void {
+    const file = this.#file(node)
+    file.pending.push(change)
+    file.read?.apply(change)
+  }
+
+  /** A sync failed. Some of the changes that it was about are on the disk, and the others never come there. */
+  #lose(file: FileNode, began: number): void {
+    const lost = file.pending.filter(({ done }) => done < began)
+    if (lost.length === 0) return
+    file.read ??= readOf(file)
+    const share = this.#random.pick([0, 0, 0.5, 0.9])
+    for (const change of lost) file.durable.applyTorn(change, this.#random, share)
+    remove(file.pending, lost)
   }
 
   #rename({ from, to, node, done }: Timed & Extract<Change, { kind: 'rename' }>): void {
@@ -116,7 +142,7 @@ export class Disk {
   }
 
   #file(node: NodeId): FileNode {
-    return getOr(this.#files, node, () => ({ durable: new Content(), pending: [] }))
+    return getOr(this.#files, node, () => ({ durable: new Content(), pending: [], read: null }))
   }
 
   #directory(node: NodeId): DirectoryNode {
@@ -124,10 +150,7 @@ export class Disk {
   }
 
   #newest(node: NodeId): Uint8Array {
-    const { durable, pending } = this.#file(node)
-    const content = durable.copy()
-    for (const change of pending) content.apply(change)
-    return content.bytes()
+    return readOf(this.#file(node)).bytes()
   }
 
   /** Write one of the states that a power cut may leave now. Without `random`, the one in which all was written. */
@@ -165,20 +188,29 @@ export class Disk {
   #content(node: NodeId, fate: Fate, random: Random | null): Uint8Array {
     // Memory of the processes came to the file at any time, or never.
     if (random && this.#recording.shared.has(node)) return Buffer.alloc(32_768, random.below(256))
+    if (random === null) return this.#newest(node)
     const { durable, pending } = this.#file(node)
-    const content = durable.copy(random?.chance(0.2) ? random.below(256) : 0)
-    if (fate !== 'sectors' || random === null) {
+    const content = durable.copy(random.chance(0.2) ? random.below(256) : 0)
+    if (fate !== 'sectors') {
       const kept = keep(pending, fate, random)
       for (const change of kept) content.apply(change)
       const next = pending[kept.length]
       // The first change that did not come through may be torn.
-      if (fate === 'first' && random && next) content.applyTorn(next, random, 0.5)
+      if (fate === 'first' && next) content.applyTorn(next, random, 0.5)
       return content.bytes()
     }
     const share = random.next()
     for (const change of pending) content.applyTorn(change, random, share)
     return content.bytes()
   }
+}
+
+/** The content that programs see. */
+function readOf({ durable, pending, read }: FileNode): Content {
+  if (read) return read
+  const content = durable.copy()
+  for (const change of pending) content.apply(change)
+  return content
 }
 
 function keep<T>(pending: readonly T[], fate: Fate, random: Random | null): T[] {

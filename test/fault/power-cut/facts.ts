@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 
 /**
  * Facts that an answer told, by name: `balance <key>`, `movement <event>`, `card <uid>`, `counter <uid>`, `k1 <k1>`,
- * `name <name>`, `nonce <nonce>`, `inbox <key>`, `poster <uuid>`, `picture <hash>`, `event <id>`, `session <token>`.
+ * `name <name>`, `nonce <nonce>`, `inbox <key>`, `poster <uuid>`, `picture <hash>`, `event <id>`, `session <token>`. And
+ * `vouchers`: the number of all.
  */
 export type Facts = Map<string, string>
 
@@ -16,9 +17,8 @@ export const token = 'PESO'
 /** True if a fact that was told holds. */
 export function holds(name: string, told: string, there: string): boolean {
   if (told === there) return true
-  // A delivery goes on by itself, and an unused k1 is forgotten when it has expired.
+  // A delivery goes on by itself. An unused k1 is kept for an hour after it has expired.
   if (told === 'kept') return there === 'delivered'
-  if (told === 'free') return there === none
   // A restore ends sessions, too.
   return told === none && name.startsWith('session ')
 }
@@ -58,6 +58,8 @@ export class FactFile {
 type Reader = (file: Sqlite, key: string) => string | null
 
 const readers: Record<string, Reader> = {
+  vouchers: (file) =>
+    textOf(find<{ all: number }>(file, 'SELECT count(*) AS "all" FROM vouchers')?.all),
   balance(file, pubkey) {
     const sql = 'SELECT balance FROM ledger_accounts WHERE token = ? AND pubkey = ?'
     return textOf(find<{ balance: number }>(file, sql, token, bytes(pubkey))?.balance)

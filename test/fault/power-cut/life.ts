@@ -1,7 +1,9 @@
+import { Database as Sqlite } from 'bun:sqlite'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { controlPath, type Status } from '../../../src/app/control.ts'
 import { Random } from '../../fuzz/random.ts'
+import { until } from '../../support/until.ts'
 import { tracing } from './calls.ts'
 import { Client, type Lane } from './client.ts'
 import { askControl } from './control.ts'
@@ -69,6 +71,25 @@ export async function recordMove(options: LifeOptions): Promise<Life> {
   return recorder.end(names.moved, before, after)
 }
 
+/**
+ * Record a service whose disk fails some syncs, and then all of them, until it is ended; and the service that starts on
+ * what the kernel shows of those files. A reader keeps an old state for a while, so that a checkpoint comes only half way.
+ */
+export async function recordFailing(options: LifeOptions): Promise<Life> {
+  const recorder = new Recorder(options)
+  const clients = recorder.newClients(true)
+  const random = new Random(options.seed)
+  const [kill, failing] = [random.chance(0.5), `20+${2 + random.below(4)}`]
+  await recorder.serve('first', names.data, clients, { kill: true })
+  await recorder.serve('failing', names.data, clients, { failing, reader: true, kill })
+  await recorder.fail('failed', names.data, clients, kill)
+  await recorder.serve('mended', names.data, clients, {})
+  return recorder.end(names.data, clients, [])
+}
+
+/** The work of a recorded service, and its end. */
+type Order = { backup?: string; kill?: boolean; failing?: string; reader?: boolean }
+
 /** Records processes of one life. */
 class Recorder {
   readonly #options: LifeOptions
@@ -76,7 +97,9 @@ class Recorder {
   readonly #random: Random
   readonly #trace: string
   readonly #surroundings = openSurroundings()
-  readonly #sights: Sight[] = []
+  readonly #watchers: (() => Sight[])[] = []
+  /** Steps that wait for a disk that takes them. */
+  #waiting: Promise<unknown> = Promise.resolve()
 
   constructor(options: LifeOptions) {
     const root = join(options.directory, 'recorded')
@@ -91,42 +114,78 @@ class Recorder {
     return join(this.#recording.root, name)
   }
 
-  newClients(): Client[] {
+  newClients(insistent = false): Client[] {
     const create = () => {
       const random = new Random(this.#random.below(2 ** 31))
-      return new Client(this.#surroundings.operator, random)
+      return new Client(this.#surroundings.operator, random, insistent)
     }
     return Array.from({ length: this.#options.lanes }, create)
   }
 
-  /** Record a service under load, with a backup or a kill (-9) if ordered. */
-  async serve(
-    program: string,
-    name: string,
-    clients: Client[],
-    order: { backup?: string; kill?: boolean },
-  ): Promise<void> {
-    const { steps, command } = this.#options
+  async #start(name: string, clients: Client[], failing: string | null) {
+    const { command } = this.#options
     const dataDir = this.path(name)
     const { operator, environment: env } = this.#surroundings
-    await using server = await startTraced(this.#trace, { dataDir, env, command })
+    const server = await startTraced(this.#trace, { dataDir, env, command, failing })
     const socket = controlPath(dataDir)
     const { manager } = await askControl<Status>(socket, 'GET', 'status')
     operator.manager = manager
     operator.cardKey = readFileSync(join(dataDir, 'keys/card.key'), 'utf8').trim()
     await Promise.all(clients.map((client) => client.connect(server.url, socket)))
+    return { server, socket }
+  }
+
+  /** Record a service under load, with a backup, failing syncs or a kill (-9) if ordered. */
+  async serve(program: string, name: string, clients: Client[], order: Order): Promise<void> {
+    const begun = await this.#start(name, clients, order.failing ?? null)
+    await using server = begun.server
+    const { socket } = begun
     const watcher = await Watcher.start(server.url, clients)
-    const [early, late] = order.backup ? [Math.ceil(steps / 2), Math.floor(steps / 2)] : [steps, 0]
+    const work = this.#work(name, socket, clients, order)
+    // A service that cannot go on with its disk ends itself. The next one gets the steps that are left.
+    const ended = server.exited.then(() => true)
+    const left = await Promise.race([work.then(() => false), ended])
+    if (left) this.#waiting = work
+    this.#watchers.push(await watcher.stop())
+    for (const client of clients) client.close()
+    if (!left) await server.end(order.kill ? 'SIGKILL' : 'SIGTERM')
+    else if (!order.failing) throw new Error(`a service ended by itself: ${program}`)
+    this.#add(program)
+  }
+
+  async #work(name: string, socket: string, clients: Client[], order: Order): Promise<void> {
+    const { steps } = this.#options
+    // Steps that another process left without an answer come first.
+    await this.#waiting
+    const [early, late] =
+      order.backup || order.reader ? [Math.ceil(steps / 2), Math.floor(steps / 2)] : [steps, 0]
     const run = (count: number) => Promise.all(clients.map((client) => client.run(count)))
+    const reader = order.reader ? holdState(join(this.path(name), 'cuponera.db')) : null
     await run(early)
+    reader?.close()
     // The backup runs beside the load.
     const file = this.path(names.backup)
     const backup = { step: order.backup ?? '', body: { file, force: true } }
     const copied = order.backup && askControl(socket, 'POST', 'backup', backup)
     await Promise.all([run(late), copied])
-    this.#sights.push(...(await watcher.stop()))
-    for (const client of clients) client.close()
-    await server.end(order.kill ? 'SIGKILL' : 'SIGTERM')
+  }
+
+  /** Record a service whose syncs fail for good under load, until each client was refused. Their steps wait for the next one. */
+  async fail(program: string, name: string, clients: Client[], kill: boolean): Promise<void> {
+    const { server } = await this.#start(name, clients, '30+')
+    await using ended = server
+    const before = clients.map(({ refused }) => refused)
+    const { steps } = this.#options
+    const done = new Set<number>()
+    const run = (client: Client, at: number) => client.run(steps).then(() => done.add(at))
+    this.#waiting = Promise.all(clients.map(run))
+    await Promise.race([
+      this.#waiting,
+      until('a refusal of each client that has steps left', () =>
+        clients.every(({ refused }, at) => done.has(at) || refused > (before[at] ?? 0)),
+      ),
+    ])
+    await ended.end(kill ? 'SIGKILL' : 'SIGTERM')
     this.#add(program)
   }
 
@@ -162,7 +221,7 @@ class Recorder {
     return {
       recording: this.#recording,
       lanes: { before: lanesOf(before), after: lanesOf(after) },
-      sights: this.#sights,
+      sights: this.#watchers.flatMap((seen) => seen()),
       surroundings: this.#surroundings,
       keys: Object.fromEntries(keys),
       moved: name === names.moved ? readFileSync(this.path(names.move)) : null,
@@ -200,4 +259,12 @@ class Recorder {
     }
     rmSync(replayed, { recursive: true })
   }
+}
+
+/** Read a database in its present state until it is closed: the log may not be folded beyond it. */
+function holdState(path: string): Sqlite {
+  const file = new Sqlite(path, { readonly: true })
+  file.run('BEGIN')
+  file.query('SELECT * FROM state').get()
+  return file
 }

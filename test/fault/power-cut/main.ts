@@ -1,17 +1,17 @@
 /**
  * Records the built program under load, and starts it on states of the disk that a power cut may leave:
  * `npm run power-cut -- 10000 --seed 1`. The first number is that of the states; one of twenty is judged on the program
- * itself, the others are opened in this process. It builds the program first, and needs strace.
+ * itself, the others are opened in a process of the test. It builds the program first, and needs strace. `--at-once 2`: the
+ * number of recordings that are made and judged at the same time, each in a process of its own.
  */
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chooseSeed, Random } from '../../fuzz/random.ts'
 import { cleanUp } from '../../support/server.ts'
 import { whyNotTraceable } from '../trace-sync.ts'
 import type { CutsReport } from './cuts.ts'
-import { recordLife, recordMove } from './life.ts'
-import { judgeLife, type RoundReport, weakProgram } from './rounds.ts'
+import { judgeRound, type RoundReport, type Task, weakProgram } from './rounds.ts'
 
 /** States of one recording. More recordings differ more than more states of one. */
 const statesPerLife = 1000
@@ -19,106 +19,154 @@ const statesPerLife = 1000
 const again = { share: 0.01, states: 10 }
 const root = join(import.meta.dir, '../../..')
 
+const { values, positionals } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    'at-once': { type: 'string', default: String(availableParallelism()) },
+    task: { type: 'string' },
+  },
+  allowPositionals: true,
+})
+if (values.task !== undefined) {
+  console.log(JSON.stringify(await judgeRound(JSON.parse(values.task))))
+  await cleanUp()
+  process.exit(0)
+}
 const reason = await whyNotTraceable()
 if (reason !== null) {
   console.log(reason)
   process.exit(2)
 }
-const { values, positionals } = parseArgs({
-  options: { seed: { type: 'string' } },
-  allowPositionals: true,
-})
 const count = Number(positionals[0] ?? 1000)
 const seed = values.seed === undefined ? chooseSeed() : Number(values.seed)
 const built = Bun.spawnSync([process.execPath, join(root, '.tools/build.ts')])
 if (!built.success) throw new Error(built.stderr.toString())
-const command = [join(root, 'dist/cuponera')]
-const keep = join(tmpdir(), `cuponera-power-cut-${seed}`)
-const began = performance.now()
 const random = new Random(seed)
+const began = performance.now()
 console.log(`${count} states, seed ${seed}`)
+process.exit(await judgeAll())
 
-const reports: RoundReport[] = []
-for (let done = 0; done < count; done += statesPerLife) {
-  const states = Math.min(statesPerLife, count - done)
-  const [started, moved] = [Math.ceil(states / 20), Math.ceil(states / 6)]
-  const life = () => ({ seed: random.below(2 ** 31), command, steps: 60, lanes: 4 })
-  const opened = states - started - moved
-  const lied = Math.ceil(states / 25)
-  reports.push(await judgeLife(recordLife, life(), { opened, started, lied, keep, again }))
-  reports.push(
-    await judgeLife(recordMove, life(), { opened: moved, started: 0, lied: 0, keep, again }),
-  )
-  const parts = reports.slice(-2).flatMap((report) => [report.opened, report.started])
-  for (const problem of parts.flatMap(({ problems }) => problems)) console.log(problem)
-  show(`after ${done + states}`, parts)
-}
-const [normal, normalHarsh] = await judgeWeak(Math.ceil(count / 100))
-await cleanUp()
-
-const judged = [
-  show(
-    'opened in one process',
-    reports.map(({ opened }) => opened),
-  ),
-  show(
-    'started by the program',
-    reports.map(({ started }) => started),
-  ),
-]
-const controls = [
-  show(
-    'control: all syncs ignored',
-    reports.flatMap(({ lied }) => lied['all syncs'] ?? []),
-  ),
-  show(
-    'control: syncs of files ignored',
-    reports.flatMap(({ lied }) => lied['syncs of files'] ?? []),
-  ),
-  show(
-    'control: syncs of directories ignored',
-    reports.flatMap(({ lied }) => lied['syncs of directories'] ?? []),
-  ),
-  show('control: synchronous = NORMAL', [normal]),
-  show('control: synchronous = NORMAL, behind answers, only what was synced', [normalHarsh]),
-]
-const answers = reports
-  .flatMap(({ recording }) => recording.events)
-  .filter(({ kind }) => kind === 'left').length
-const seconds = Math.round((performance.now() - began) / 1000)
-console.log(`${answers} answers in ${reports.length} recordings, ${seconds} s, seed ${seed}`)
-const lost = judged.some((number) => number > 0)
-if (lost) console.log(`the first state with a problem is kept as ${keep}`)
-const blind = controls.some((number) => number === 0)
-if (blind) console.log('a control lost nothing: the check sees too little')
-process.exit(lost || blind ? 1 : 0)
-
-/** The control whose program syncs its journal only when it folds it: states as of the others, and the worst behind answers. */
-async function judgeWeak(states: number): Promise<[CutsReport, CutsReport]> {
+async function judgeAll(): Promise<number> {
   using weak = weakProgram()
-  const life = { seed: random.below(2 ** 31), command: weak.command, steps: 60, lanes: 4 }
-  const round = { opened: states, started: 0, lied: 0 }
-  const { opened } = await judgeLife(recordLife, life, round)
-  const harsh = await judgeLife(recordLife, life, { ...round, harsh: true })
-  return [opened, harsh.opened]
+  const [tasks, controls] = [tasksOf([join(root, 'dist/cuponera')]), controlsOf(weak.command)]
+  const waiting = [...tasks, ...controls].entries()
+  const reports: RoundReport[] = []
+  let done = 0
+  const work = async () => {
+    for (const [at, task] of waiting) {
+      const report = await inProcess(task)
+      reports[at] = report
+      for (const problem of problemsOf(task, report)) console.log(problem)
+      done += task.round.opened + task.round.started
+      const seconds = Math.round((performance.now() - began) / 1000)
+      show(`${task.record} ${at}, ${done} after ${seconds} s`, [report.opened, report.started])
+    }
+  }
+  await Promise.all(Array.from({ length: Number(values['at-once']) }, work))
+  return verdict(reports.slice(0, tasks.length), reports.slice(tasks.length))
 }
 
-/** Print the sums of some reports. The number of states with a problem. */
-function show(name: string, parts: readonly CutsReport[]): number {
-  const programs = new Map<string, number>()
-  let [backups, twice, lost] = [0, 0, 0]
-  for (const part of parts) {
-    for (const [program, states] of Object.entries(part.states)) {
-      programs.set(program, (programs.get(program) ?? 0) + states)
+/** The lives of the program as it is. */
+function tasksOf(command: string[]): Task[] {
+  return Array.from({ length: Math.ceil(count / statesPerLife) }, (_, at) => {
+    const states = Math.min(statesPerLife, count - at * statesPerLife)
+    const [started, aside] = [Math.ceil(states / 20), Math.ceil(states / 6)]
+    const judgedAside = {
+      started: Math.ceil(aside / 20),
+      opened: aside - Math.ceil(aside / 20),
+      lied: 0,
     }
-    backups += part.backups
-    twice += part.again
-    lost += part.lost
+    return [
+      { started, opened: states - started - 2 * aside, lied: Math.ceil(states / 25) },
+      judgedAside,
+      judgedAside,
+    ].map((round, kind): Task => {
+      const keep = join(tmpdir(), `cuponera-power-cut-${seed}-${at}-${kind}`)
+      const record = (['life', 'move', 'failing'] as const)[kind] ?? 'life'
+      return { record, life: lifeOf(command), round: { ...round, keep, again } }
+    })
+  }).flat()
+}
+
+/** The controls whose program syncs its journal only when it folds it: states as of the others, and the worst behind answers. */
+function controlsOf(command: string[]): Task[] {
+  const states = Math.ceil(count / 100)
+  const round = { opened: states, started: 0, lied: 0 }
+  return [round, { ...round, harsh: true }].map((one): Task => {
+    return { record: 'life', life: lifeOf(command), round: one, control: true }
+  })
+}
+
+function lifeOf(command: string[]) {
+  return { seed: random.below(2 ** 31), command, steps: 60, lanes: 4 }
+}
+
+/** Judge a recording in a process of its own. */
+async function inProcess(task: Task): Promise<RoundReport> {
+  const child = Bun.spawn([process.execPath, import.meta.path, '--task', JSON.stringify(task)], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const output = await new Response(child.stdout).text()
+  if ((await child.exited) !== 0) throw new Error(`a recording was not judged: ${output}`)
+  return JSON.parse(output.trimEnd().split('\n').at(-1) ?? '')
+}
+
+function problemsOf({ control = false }: Task, { opened, started }: RoundReport): string[] {
+  return control ? [] : [...opened.problems, ...started.problems]
+}
+
+/** Print all sums. The exit code. */
+function verdict(sound: readonly RoundReport[], [normal, harsh]: readonly RoundReport[]): number {
+  const parts = (name: 'opened' | 'started') => sound.map((report) => report[name])
+  const judged = [
+    show('opened in a process of the test', parts('opened')),
+    show('started by the program', parts('started')),
+  ]
+  const lied = (lie: keyof RoundReport['lied']) => sound.flatMap((report) => report.lied[lie] ?? [])
+  const controls = [
+    show('control: all syncs ignored', lied('all syncs')),
+    show('control: syncs of files ignored', lied('syncs of files')),
+    show('control: syncs of directories ignored', lied('syncs of directories')),
+    show('control: synchronous = NORMAL', normal ? [normal.opened] : []),
+    show(
+      'control: synchronous = NORMAL, behind answers, only what was synced',
+      harsh ? [harsh.opened] : [],
+    ),
+  ]
+  const answers = sound.reduce((sum, report) => sum + report.answers, 0)
+  const seconds = Math.round((performance.now() - began) / 1000)
+  console.log(`${answers} answers in ${sound.length} recordings, ${seconds} s, seed ${seed}`)
+  const lost = judged.some(({ lost }) => lost > 0)
+  if (lost) {
+    console.log(
+      `states with a problem are kept as ${join(tmpdir(), `cuponera-power-cut-${seed}`)}-*`,
+    )
   }
-  const all = [...programs.values()].reduce((sum, states) => sum + states, 0)
-  const where = [...programs].map(([program, states]) => `${program} ${states}`).join(', ')
+  const blind = controls.some(({ contradicted }) => contradicted === 0)
+  if (blind) console.log('a control contradicted no answer: the check sees too little')
+  return lost || blind ? 1 : 0
+}
+
+/** Print the sums of some reports. The number of states with a problem, and of those that contradict an answer. */
+function show(name: string, parts: readonly CutsReport[]) {
+  const sum = { backups: 0, again: 0, lost: 0, contradicted: 0, claimed: 0 }
+  const maps = { states: new Map<string, number>(), reasons: new Map<string, number>() }
+  for (const part of parts) {
+    for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += part[key]
+    for (const map of ['states', 'reasons'] as const) {
+      for (const [one, number] of Object.entries(part[map])) {
+        maps[map].set(one, (maps[map].get(one) ?? 0) + number)
+      }
+    }
+  }
+  const all = [...maps.states.values()].reduce((total, states) => total + states, 0)
+  const list = (map: Map<string, number>) =>
+    [...map].map(([one, number]) => `${one} ${number}`).join(', ')
+  const { backups, again, claimed, lost, contradicted } = sum
   console.log(
-    `${name}: ${all} states (${where}), ${backups} backups restored, ${twice} recoveries cut again, ${lost} lost`,
+    `${name}: ${all} states (${list(maps.states)}), ${claimed} vouchers spent, ${backups} backups restored, ${again} recoveries cut again, ${lost} lost, ${contradicted} contradict an answer`,
   )
-  return lost
+  if (maps.reasons.size > 0) console.log(`  by reason: ${list(maps.reasons)}`)
+  return sum
 }

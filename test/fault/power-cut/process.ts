@@ -151,7 +151,7 @@ class Process {
     const size = Number(/, (\d+)\)/.exec(call.text)?.[1])
     if (call.name === 'ftruncate')
       this.#recording.record(call, { kind: 'truncate', file: node, size })
-    else this.#recording.record(call, { kind: 'sync', node })
+    else this.#recording.record(call, { kind: call.result < 0 ? 'loss' : 'sync', node })
   }
 
   #open(call: Call): void {

@@ -15,7 +15,7 @@ import { stopRelays } from '../../support/faulty-relay.ts'
 import { startOn } from './built.ts'
 import { type CutsReport, judgeCuts } from './cuts.ts'
 import type { Lie } from './disk.ts'
-import type { Life, LifeOptions } from './life.ts'
+import { type Life, type LifeOptions, recordFailing, recordLife, recordMove } from './life.ts'
 import { openState } from './opened.ts'
 import type { Recording } from './trace.ts'
 
@@ -37,18 +37,34 @@ export type Round = {
 }
 
 export type RoundReport = Record<'opened' | 'started', CutsReport> & {
-  recording: Recording
+  /** Answers in the recording. */
+  answers: number
   lied: Partial<Record<Lie, CutsReport>>
 }
 
 const lies: readonly Lie[] = ['all syncs', 'syncs of files', 'syncs of directories']
+
+const recorders = { life: recordLife, move: recordMove, failing: recordFailing }
+
+/** A life to record and to judge, also by another process. `control`: its program must lose. */
+export type Task = {
+  record: keyof typeof recorders
+  life: Omit<LifeOptions, 'directory'>
+  round: Round
+  control?: boolean
+}
+
+export async function judgeRound({ record, life, round }: Task): Promise<RoundReport> {
+  const { recording: _, ...report } = await judgeLife(recorders[record], life, round)
+  return report
+}
 
 /** Record one life of a service, and judge states of it. */
 export async function judgeLife(
   record: (options: LifeOptions) => Promise<Life>,
   life: Omit<LifeOptions, 'directory'>,
   { opened, started, lied, keep, again, harsh = false }: Round,
-): Promise<RoundReport> {
+): Promise<RoundReport & { recording: Recording }> {
   const directory = newScratch()
   try {
     const recorded = await record({ ...life, directory })
@@ -62,17 +78,21 @@ export async function judgeLife(
       harsh,
     })
     const kept = keep === undefined ? {} : { keep }
-    const report: RoundReport = {
-      recording: recorded.recording,
+    const { recording } = recorded
+    const report = {
+      recording,
+      answers: recording.events.filter(({ kind }) => kind === 'left').length,
       opened: await judgeCuts({
         ...{ ...cuts(opened), open: openState, ...kept },
         ...(again && { again: { ...again, command: life.command } }),
       }),
       started: await judgeCuts({
         ...cuts(started),
-        open: (dataDir) => startOn(dataDir, life.command, recorded),
+        // A service that has left for another computer is closed.
+        open: (dataDir, { program }) =>
+          program === 'move-out' ? openState(dataDir) : startOn(dataDir, life.command, recorded),
       }),
-      lied: {},
+      lied: {} as RoundReport['lied'],
     }
     for (const lie of lied > 0 ? lies : []) {
       report.lied[lie] = await judgeCuts({ ...cuts(lied), open: openState, lie })

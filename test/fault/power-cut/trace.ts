@@ -11,6 +11,8 @@ export type Change =
   | { kind: 'copy'; file: NodeId; offset: number; from: NodeId; begin: number; length: number }
   | { kind: 'truncate'; file: NodeId; size: number }
   | { kind: 'sync'; node: NodeId }
+  /** A sync that failed: what it should have brought to the disk can still be read, and no later sync brings it there. */
+  | { kind: 'loss'; node: NodeId }
   /** A name gets a new node, a further name of one, or none. */
   | { kind: 'entry'; directory: NodeId; name: string; node: NodeId | null }
   | { kind: 'rename'; from: Place; to: Place; node: NodeId }

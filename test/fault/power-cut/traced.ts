@@ -6,6 +6,8 @@ import { tracing } from './calls.ts'
 export type TracedServer = AsyncDisposable & {
   url: string
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
+  /** Resolves when it has ended, also by itself. */
+  exited: Promise<unknown>
 }
 
 /** `trace`: the file for the recorded calls. `command`: the program. */
@@ -13,13 +15,23 @@ export async function startTraced(
   trace: string,
   {
     command,
+    failing = null,
     ...options
-  }: { dataDir: string; env: Record<string, string>; command: readonly string[] },
+  }: {
+    dataDir: string
+    env: Record<string, string>
+    command: readonly string[]
+    /** The syncs that fail. */
+    failing?: string | null
+  },
 ): Promise<TracedServer> {
-  const server = await startServer({ ...options, command: tracing(trace, command) })
+  const server = await startServer({ ...options, command: tracing(trace, command, failing) })
   const [child] = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').split(' ')
   const program = Number(child)
   let running = true
+  void server.exited.then(() => {
+    running = false
+  })
   const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
     running = false
     process.kill(program, signal)
@@ -28,6 +40,7 @@ export async function startTraced(
   return {
     url: server.url,
     end,
+    exited: server.exited,
     async [Symbol.asyncDispose]() {
       if (running) await end('SIGKILL')
     },

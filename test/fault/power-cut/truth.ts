@@ -4,6 +4,8 @@ import type { Facts } from './facts.ts'
 /** All that a number of steps of a lane makes true. */
 export type Truth = {
   vouchers: Map<string, string>
+  /** Vouchers whose nonces no answer told: those in inboxes. */
+  untold: number
   /** The coupon of each voucher. */
   couponOf: Map<string, string>
   names: Map<string, string>
@@ -21,6 +23,7 @@ export function truthOf(lane: Lane, steps: number): Truth {
   if (!known) {
     const none: Truth = {
       vouchers: new Map(),
+      untold: 0,
       couponOf: new Map(),
       names: new Map(),
       events: new Map(),
@@ -35,8 +38,20 @@ export function truthOf(lane: Lane, steps: number): Truth {
   return truth
 }
 
+/** The truth after so many steps, and after a refused attempt at the next one that came to the disk nevertheless. */
+export function doubtfulTruthOf(lane: Lane, steps: number): Truth {
+  const [before, done] = [truthOf(lane, steps), truthOf(lane, steps + 1)]
+  const vouchers = new Map(
+    [...before.vouchers.keys()].map((nonce) => [nonce, done.vouchers.get(nonce) ?? '']),
+  )
+  // Its own vouchers have other nonces than those of the attempt that was answered.
+  const untold = done.untold + done.vouchers.size - before.vouchers.size
+  return { ...before, vouchers, untold }
+}
+
 function after(before: Truth, lane: Lane, step: Step): Truth {
   const vouchers = new Map(before.vouchers)
+  let { untold } = before
   const couponOf = new Map(before.couponOf)
   const names = new Map(before.names)
   const events = new Map(before.events)
@@ -62,6 +77,7 @@ function after(before: Truth, lane: Lane, step: Step): Truth {
       break
     case 'transfer':
       vouchers.set(about, 'refreshed')
+      untold++
       break
     case 'claim':
       vouchers.set(about, 'claimed')
@@ -94,5 +110,5 @@ function after(before: Truth, lane: Lane, step: Step): Truth {
     // The others change facts alone.
     default:
   }
-  return { vouchers, couponOf, names, events, facts }
+  return { vouchers, untold, couponOf, names, events, facts }
 }

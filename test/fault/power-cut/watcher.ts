@@ -38,18 +38,22 @@ export class Watcher {
     if (nonce === null) return
     const id = crypto.randomUUID()
     const headers = { 'X-Step': id }
-    const { json } = await call(this.#base, '/api/coupons/preview', { body: { nonce }, headers })
+    const asked = call(this.#base, '/api/coupons/preview', { body: { nonce }, headers })
+    // The service may have ended.
+    const { json } = await asked.catch(() => ({ json: { status: 'minted' } }))
     if (json.status !== 'minted') this.#looks.push({ id, lane, nonce })
   }
 
-  async stop(): Promise<Sight[]> {
+  /** The sights are known when the steps are, of which another process may answer some. */
+  async stop(): Promise<() => Sight[]> {
     this.#stopped = true
     await this.#running
     this.#relay.close()
-    return this.#looks.map(({ id, lane, nonce }) => {
-      const spent = (kind: string) => kind === 'claim' || kind === 'refresh'
+    const spent = (kind: string) => kind === 'claim' || kind === 'refresh'
+    const sightOf = ({ id, lane, nonce }: { id: string; lane: Lane; nonce: string }) => {
       const at = lane.steps.findIndex(({ kind, about }) => spent(kind) && about === nonce)
       return { id, lane, count: at + 1 }
-    })
+    }
+    return () => this.#looks.map(sightOf)
   }
 }
