@@ -7,7 +7,7 @@ import { makeDirectory } from '../base/durable.ts'
 import type { Log } from '../base/log.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import type { OpenDatabase } from '../db/database.ts'
-import { type Lock, takeLock } from '../db/lock.ts'
+import { type Lock, lockDatabases } from '../db/lock.ts'
 import { couponSchema } from '../db/migrations.ts'
 import { fileFailure, openDatabase as open } from '../db/open.ts'
 import { shownAddress } from '../db/postgres/address.ts'
@@ -41,7 +41,7 @@ export function openDataDir(dataDir: string): void {
 /** Keep every other process out of the data directory. */
 export function lockDataDir(dataDir: string): Lock {
   try {
-    const lock = takeLock(join(dataDir, 'lock'))
+    const lock = lockDatabases(dataDir)
     if (lock) return lock
   } catch (cause) {
     throw startErrorFrom(cause, `cannot lock the data directory ${dataDir}`)

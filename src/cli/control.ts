@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Config } from '../app/config.ts'
 import { type ControlAnswer, controlPath, type Status } from '../app/control.ts'
 import { databasePath, requireFile } from '../app/data.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { arrivalWaits } from '../db/arrival.ts'
-import { type Lock, takeLock } from '../db/lock.ts'
+import { inspect } from '../db/inspect.ts'
+import { type Lock, lockDatabases } from '../db/lock.ts'
+import type { Sql } from '../db/sql.ts'
 
 /** A client of the server that uses a data directory. */
 type Server = {
@@ -50,6 +51,16 @@ export async function withoutServer<T>(config: Config, command: () => Promise<T>
   }
 }
 
+/** Read the database in one state, beside a server or alone. */
+export async function readDatabase<T>(config: Config, query: (sql: Sql) => Promise<T>): Promise<T> {
+  const lock = lockDirectory(config)
+  try {
+    return await inspect(databaseFile(config), query)
+  } finally {
+    lock?.release()
+  }
+}
+
 /** True if a process holds the lock of the data directory. */
 export function inUse(config: Config): boolean {
   const lock = lockDirectory(config)
@@ -71,11 +82,13 @@ function lockDirectory({ dataDir }: Config): Lock | null {
   // Files that this command creates (database, lock, backup) are for this user only.
   process.umask(0o077)
   try {
-    const lock = takeLock(join(dataDir, 'lock'))
-    if (!lock || !arrivalWaits(dataDir)) return lock
-    // A crash may have left keys of one service and the database of another.
-    lock.release()
-    throw new OperatorError('a service has arrived from another computer: start it once')
+    const lock = lockDatabases(dataDir)
+    if (lock && arrivalWaits(dataDir)) {
+      // A crash may have left keys of one service and the database of another.
+      lock.release()
+      throw new OperatorError('a service has arrived from another computer: start it once')
+    }
+    return lock
   } catch (cause) {
     if (cause instanceof OperatorError) throw cause
     if (!(cause instanceof Error && 'code' in cause)) throw cause

@@ -1,13 +1,12 @@
 import type { Config } from '../app/config.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { inspect } from '../db/inspect.ts'
 import type { Sql } from '../db/sql.ts'
 import { npubOf, parsePubkey } from '../nostr/keys.ts'
 import type { Issue, Issued } from '../wallet/ledger/issue.ts'
 import { type Account, createLedgerStore, type LedgerStore } from '../wallet/ledger/store.ts'
 import { type Token, tokenText } from '../wallet/ledger/token.ts'
-import { databaseFile, withDatabase } from './control.ts'
+import { readDatabase, withDatabase } from './control.ts'
 
 /** Print the balances of all accounts, or of one key. */
 export async function balances(config: Config, key: string | undefined): Promise<number> {
@@ -126,7 +125,7 @@ async function withLedger(
     const ledger = createLedgerStore(sql)
     return command(ledger, await ledger.tokens())
   }
-  if (config.databaseUrl === null) return inspect(databaseFile(config), read)
+  if (config.databaseUrl === null) return readDatabase(config, read)
   const { inspectServer } = await import('../db/postgres/inspect.ts')
   return inspectServer(config.databaseUrl, read)
 }

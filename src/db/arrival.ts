@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ownLikeDirectory, syncDirectory, syncFile, writeDurably } from '../base/durable.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { openForReading } from './inspect.ts'
-import { relayBeside } from './relay-snapshot.ts'
+import { databasesIn } from './lock.ts'
 
 /** The names that a move replaces in a data directory, in this order. A service does not run until all are replaced. */
 const replaced = [
@@ -127,8 +127,7 @@ export function adoptArrival(dataDir: string, onStep: (step: string) => void = (
 
 /** True if nobody used the service of a data directory: no row of a merchant, a coupon, a customer or the relay. */
 export function untouched(dataDir: string): boolean {
-  const database = join(dataDir, 'cuponera.db')
-  return [database, relayBeside(database)].every((path) => !existsSync(path) || isEmpty(path))
+  return databasesIn(dataDir).every((path) => !existsSync(path) || isEmpty(path))
 }
 
 function isEmpty(path: string): boolean {

@@ -1,8 +1,14 @@
 import { SQLiteError, type Database as Sqlite, type Statement } from 'bun:sqlite'
-import { writeSync } from 'node:fs'
+import { existsSync, writeSync } from 'node:fs'
+import { rewriteFile } from '../base/durable.ts'
 import { limits } from '../base/limits.ts'
+import { OperatorError } from '../base/operator-error.ts'
 
-type Progress = { log: number; checkpointed: number }
+/** Frames in the log, and those of them that are in the file. */
+type LogState = { log: number; checkpointed: number }
+
+/** The error of SQLite that a process ends with. */
+export type Failure = Pick<SQLiteError, 'code' | 'message'>
 
 /**
  * Folds the log of a database into its file (a checkpoint). SQLite would do so by itself in a commit, and tell nobody of
@@ -11,43 +17,60 @@ type Progress = { log: number; checkpointed: number }
  * has to end. The next one reads the whole log, and folds all of it.
  */
 export class Fold {
-  readonly #end: (cause: SQLiteError) => void
-  /** A part of the log was folded, and its sync is to come. */
-  #partly = false
+  readonly #end: (cause: Failure) => void
+  /** Frames in the log from which on it is folded: more after a failure, so that not every commit tries again. */
+  #from: number = limits.logFramesMax
 
   constructor(end = endProcess) {
     this.#end = end
   }
 
   /** Fold the log after a commit if it is long. Throws SQLiteError if it cannot be folded now: the log keeps all. */
-  ifLong(frames: Statement<Progress, []>, connection: Sqlite): void {
-    if ((frames.get()?.log ?? 0) >= limits.logFramesMax) this.#run(connection, 'PASSIVE')
+  ifLong({ log, connection }: { log: Statement<LogState, []>; connection: Sqlite }): void {
+    const state = log.get()
+    if (state && state.log >= this.#from) this.#run(connection, state, 'PASSIVE')
   }
 
   /** Fold all of the log, and cut it. */
   all(connection: Sqlite): void {
-    this.#run(connection, 'TRUNCATE')
+    this.#run(connection, stateOfLog(connection).get(), 'TRUNCATE')
   }
 
-  #run(connection: Sqlite, mode: 'PASSIVE' | 'TRUNCATE'): void {
+  #run(connection: Sqlite, before: LogState | null, mode: 'PASSIVE' | 'TRUNCATE'): void {
     try {
-      const done = connection.query<Progress, []>(`PRAGMA wal_checkpoint(${mode})`).get()
-      if (done && done.log >= 0) this.#partly = done.checkpointed < done.log
+      connection.run(`PRAGMA wal_checkpoint(${mode})`)
+      this.#from = limits.logFramesMax
     } catch (cause) {
+      this.#from = (before?.log ?? 0) + limits.logFramesMax
       const sync = cause instanceof SQLiteError && cause.code === 'SQLITE_IOERR_FSYNC'
-      if (sync && this.#partly) this.#end(cause)
+      const partly = before && before.checkpointed > 0 && before.checkpointed < before.log
+      if (sync && partly) this.#end(cause)
       throw cause
     }
   }
 }
 
-/** The number of frames in the log of a connection. */
-export function framesOf(connection: Sqlite): Statement<Progress, []> {
-  return connection.query<Progress, []>('PRAGMA wal_checkpoint(NOOP)')
+/**
+ * Bring the log that an ended process left to the disk, before anybody opens the database. Its last sync may have failed: it
+ * can be read then, and commits behind it, or a file that it is folded into, would be lost in a power cut. Throws
+ * OperatorError.
+ */
+export function storeLog(database: string): void {
+  const log = `${database}-wal`
+  try {
+    if (existsSync(log)) rewriteFile(log)
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause)) throw cause
+    throw new OperatorError(`cannot write ${log} again (${String(cause.code)})`)
+  }
+}
+
+export function stateOfLog(connection: Sqlite): Statement<LogState, []> {
+  return connection.query<LogState, []>('PRAGMA wal_checkpoint(NOOP)')
 }
 
 /** End the process at once. No part of it may close the file, because the last close folds the log, too. */
-function endProcess({ code, message }: SQLiteError): void {
+function endProcess({ code, message }: Failure): void {
   try {
     writeSync(
       2,
@@ -55,5 +78,7 @@ function endProcess({ code, message }: SQLiteError): void {
     )
   } finally {
     process.kill(process.pid, 'SIGKILL')
+    // The first process of a container cannot kill itself.
+    process.abort()
   }
 }

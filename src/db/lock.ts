@@ -1,7 +1,31 @@
 import { Database as Sqlite } from 'bun:sqlite'
+import { join } from 'node:path'
+import { storeLog } from './fold.ts'
+import { relayBeside } from './relay-snapshot.ts'
 
 /** The lock of a process that may write the data directory. The kernel releases it when the process dies. */
 export type Lock = { release(): void }
+
+/**
+ * Take the lock of a data directory, and bring the logs that an ended process left in it to the disk. Null while another
+ * process holds the lock.
+ */
+export function lockDatabases(dataDir: string): Lock | null {
+  const lock = takeLock(join(dataDir, 'lock'))
+  try {
+    if (lock) for (const path of databasesIn(dataDir)) storeLog(path)
+    return lock
+  } catch (cause) {
+    lock?.release()
+    throw cause
+  }
+}
+
+/** The paths of the databases of a data directory, there or not. */
+export function databasesIn(dataDir: string): string[] {
+  const database = join(dataDir, 'cuponera.db')
+  return [database, relayBeside(database)]
+}
 
 /** Take the lock. Null while another process holds it. */
 export function takeLock(path: string): Lock | null {

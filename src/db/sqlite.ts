@@ -1,14 +1,14 @@
-import { type SQLiteError, Database as Sqlite } from 'bun:sqlite'
+import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Clock } from '../base/clock.ts'
-import { rewriteFile, syncDirectory } from '../base/durable.ts'
+import { syncDirectory } from '../base/durable.ts'
 import { limits } from '../base/limits.ts'
 import { nextTurn } from '../base/next-turn.ts'
 import { Refusal } from '../base/refusal.ts'
 import { Connection, setUp } from './connection.ts'
 import type { AfterCommit, Lease, Locking, OpenDatabase, Plan } from './database.ts'
-import { Fold } from './fold.ts'
+import { type Failure, Fold } from './fold.ts'
 import { migrate, type Schema } from './migrations.ts'
 import { Listeners, type NewsListener, type Topic } from './news.ts'
 import { Reader, StalledOperation } from './reader.ts'
@@ -32,7 +32,7 @@ export type SqliteOptions<Tx> = {
   connect?: (path: string) => Sqlite
   time?: EngineTime
   /** Ends the process: this disk can only be used by another one. */
-  end?: (cause: SQLiteError) => void
+  end?: (cause: Failure) => void
 }
 
 /** A monotonic clock in milliseconds, and a timer. */
@@ -83,9 +83,6 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.#time = options.time ?? systemTime
     this.#fold = new Fold(options.end)
     requireVersion()
-    const log = `${options.path}-wal`
-    // The last process may have ended after a failed sync. Its log would be read, and the commits behind it be lost.
-    if (existsSync(log)) rewriteFile(log)
     const connection = this.#connect(options.path)
     migrate(connection, options.schema)
     const state = connection
@@ -97,7 +94,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.#newestWrite = this.#newestStored = state?.newest_write ?? 0
     connection.run('UPDATE state SET clean = 0 WHERE id = 1')
     // SQLite makes the log, and goes on if the sync of its name fails.
-    if (existsSync(log)) syncDirectory(dirname(log))
+    if (existsSync(`${options.path}-wal`)) syncDirectory(dirname(options.path))
     this.#writer = createWriter(connection, options.stores, this.#listeners)
     this.#reader = new Reader(this.#connect(options.path), options.stores)
   }
@@ -264,7 +261,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.#synced = [this.#synced[1], this.#time.steadyMs() - asked]
     if (now > this.#newestWrite) this.#newestWrite = now
     // The commit is in the log, so it stands also if this fails.
-    this.#do(() => this.#fold.ifLong(writer.frames, writer.connection))
+    this.#do(() => this.#fold.ifLong(writer))
     this.#options.events?.committed(batch.length, (performance.now() - started) / 1000)
   }
 
@@ -303,6 +300,8 @@ export function openConnection(path: string): Sqlite {
     'secure_delete = ON',
     'temp_store = MEMORY',
     'cache_size = -8000',
+    // The engine folds the WAL itself (`fold.ts`).
+    'wal_autocheckpoint = 0',
     // The WAL grows during a long snapshot (check, backup). Afterwards it shrinks to this size.
     `journal_size_limit = ${limits.journalBytesMax}`,
   ])

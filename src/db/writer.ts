@@ -4,7 +4,7 @@ import { Refusal } from '../base/refusal.ts'
 import { Batch } from './batch.ts'
 import { createSql } from './connection.ts'
 import type { AfterCommit, First, Locking } from './database.ts'
-import { framesOf } from './fold.ts'
+import { stateOfLog } from './fold.ts'
 import type { Listeners, Topic } from './news.ts'
 import type { Sql } from './sql.ts'
 
@@ -34,8 +34,8 @@ export type Writer<Tx> = {
   set: Statement
   release: Statement
   undo: Statement
-  /** The number of frames in the log. */
-  frames: ReturnType<typeof framesOf>
+  /** The state of the log. */
+  log: ReturnType<typeof stateOfLog>
 }
 
 const nothing = Promise.resolve()
@@ -45,8 +45,6 @@ export function createWriter<Tx>(
   stores: (sql: Sql) => Tx,
   listeners: Listeners,
 ): Writer<Tx> {
-  // Fold does it.
-  connection.run('PRAGMA wal_autocheckpoint = 0')
   // The connection itself remembers no more than twenty statements.
   const counts = new Map<string, Statement>()
   const batch = new Batch((text, params) => {
@@ -72,7 +70,7 @@ export function createWriter<Tx>(
     set: connection.query('SAVEPOINT operation'),
     release: connection.query('RELEASE operation'),
     undo: connection.query('ROLLBACK TO operation'),
-    frames: framesOf(connection),
+    log: stateOfLog(connection),
   }
   return writer
 }

@@ -56,7 +56,7 @@ const spawnThread = () => new Worker(new URL('./relay-worker.ts', import.meta.ur
 
 /**
  * Start the relay's thread, and restart it with backoff whenever it ends. A fault of the relay must not stop the
- * service. Returns at once; calls wait until the thread is ready.
+ * service, but for a disk that only a new process can use (`db/fold.ts`). Returns at once; calls wait until the thread is ready.
  */
 export function startRelay(
   settings: RelaySettings,

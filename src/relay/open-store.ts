@@ -1,5 +1,6 @@
 import { systemClock } from '../base/clock.ts'
 import type { Database, Leases, News } from '../db/database.ts'
+import { storeLog } from '../db/fold.ts'
 import { relaySchema } from '../db/migrations.ts'
 import { openDatabase, openReader } from '../db/open.ts'
 import { inTurns } from '../db/turns.ts'
@@ -26,6 +27,8 @@ export function openRelayDatabase(
 }
 
 async function openFile({ relayPath, couponsPath }: RelaySettings): Promise<RelayDatabase> {
+  // A thread of the relay that ended in this process may have left a log behind.
+  storeLog(relayPath)
   const database = openDatabase({
     path: relayPath,
     now: systemClock,

@@ -1,5 +1,5 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPopulated, runCommand } from '../support/cli.ts'
 import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
@@ -16,13 +16,14 @@ import {
   newReport,
 } from './disk-faults-report.ts'
 
-/** A backup, a restore, and a backup beside a running service, with a fault at each n-th call. */
+/** A backup, a restore, and a backup beside a running service, with a fault at each n-th call; a check after a kill. */
 export async function failCommands(numbers: Numbers): Promise<DiskReport> {
   const report = newReport()
   const { dataDir } = await createPopulated()
   await failBackups(numbers, dataDir, report)
   await failRestores(numbers, dataDir, report)
   await failBackupsBeside(numbers, dataDir, report)
+  await failLogs(report)
   return report
 }
 
@@ -103,6 +104,34 @@ async function failRestores(numbers: Numbers, sound: string, report: DiskReport)
     const next = await startServer({ dataDir })
     if ((await next.stop()) !== 0) report.problems.push(`${kind}: the start after a restore`)
   })
+}
+
+/** A check of what a killed service left, whose log cannot be brought to the disk first: it reads and folds nothing. */
+async function failLogs(report: DiskReport): Promise<void> {
+  const server = await startServer()
+  const { dataDir, url } = server
+  const token = await openSession(url, newSigner())
+  const { nonce } = await mintOne(url, token, await createDefinition(url, token))
+  await server.kill()
+  const device = new Device(dataDir)
+  for (const changing of ['pwrite', 'fsync']) {
+    const log = join(realpathSync(dataDir), 'cuponera.db-wal')
+    device.arm({ error: 'EIO', first: 1, last: 1 }, `${changing} ${log}$`)
+    const run = await runCommand(['check'], { dataDir, env: device.env })
+    device.disarm()
+    countFault(report, device.told)
+    const read = run.code === 0 ? ['it read a log that may not be on the disk'] : []
+    judge(
+      report,
+      `a check after a kill, ${changing}`,
+      run,
+      existsSync(log) ? read : ['the log is gone'],
+    )
+  }
+  const next = await startServer({ dataDir })
+  const preview = await call(next.url, '/api/coupons/preview', { body: { nonce } })
+  if (preview.json.status !== 'minted') report.problems.push('a voucher is gone after the checks')
+  if ((await next.stop()) !== 0) report.problems.push('the start after the checks')
 }
 
 /** A backup is whole, or there is none. Nothing else is left. After its name was given only the sync of names fails. */

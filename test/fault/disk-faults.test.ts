@@ -30,6 +30,33 @@ testOfFile.each(runs)(
   },
 )
 
+/** The command that runs a program as the first process of a container would run. */
+const alone = ['unshare', '--map-root-user', '--pid', '--fork', '--mount-proc']
+const aloneRuns = Bun.which('unshare') !== null && Bun.spawnSync([...alone, 'true']).success
+
+test('a service that has to end does so as the first process of a container, too', () => {
+  if (!aloneRuns) return console.log('left out: the end of the first process (no unshare)')
+  const fold = JSON.stringify(join(import.meta.dir, '../../src/db/fold.ts'))
+  const run = `const { Fold } = await import(${fold})
+    const { SQLiteError } = await import('bun:sqlite')
+    const failed = { name: 'SQLiteError', code: 'SQLITE_IOERR_FSYNC', message: 'x' }
+    const connection = {
+      run() {
+        throw Object.assign(Object.create(SQLiteError.prototype), failed)
+      },
+    }
+    console.log(process.pid)
+    try {
+      new Fold().ifLong({ log: { get: () => ({ log: 9000, checkpointed: 1 }) }, connection })
+    } finally {
+      console.log('it goes on')
+    }`
+  const child = Bun.spawnSync([...alone, process.execPath, '-e', run])
+  expect(child.stdout.toString()).toBe('1\n')
+  expect(child.stderr.toString()).toContain('cuponera: the disk failed (SQLITE_IOERR_FSYNC): x')
+  expect(child.success).toBe(false)
+})
+
 test('the command says that a compiler is missing, and fails', async () => {
   const program = join(import.meta.dir, 'disk-faults.ts')
   const child = Bun.spawn([process.execPath, program], { env: { PATH: '/nonexistent' } })

@@ -13,6 +13,7 @@ import { recordFailing, recordLife, recordMove } from './power-cut/life.ts'
 import { Moments } from './power-cut/moments.ts'
 import { openSurroundings } from './power-cut/operator.ts'
 import { judgeLife, weakProgram } from './power-cut/rounds.ts'
+import { haveOneMoment } from './power-cut/spans.ts'
 import { type Change, type Recorded, Recording } from './power-cut/trace.ts'
 import { whyNotTraceable } from './trace-sync.ts'
 
@@ -251,6 +252,24 @@ test('a read that showed a step counts as its answer', () => {
     return known.coupons[0]?.get(lane)?.least
   })
   expect(least).toEqual([1, 2, 2])
+})
+
+test.each([
+  ['at one moment', [[{ from: 0, to: 5 }], [{ from: 5, to: 9 }]], true],
+  [
+    'at one of several',
+    [
+      [
+        { from: 0, to: 1 },
+        { from: 8, to: 9 },
+      ],
+      [{ from: 7, to: 8 }],
+    ],
+    true,
+  ],
+  ['that never were together', [[{ from: 0, to: 4 }], [{ from: 5, to: 9 }]], false],
+])('a state holds clients %s', (_, spans, together) => {
+  expect(haveOneMoment(spans)).toBe(together)
 })
 
 function record(lines: readonly string[]): Recording {

@@ -138,16 +138,16 @@ export const engineFaults: PlantedFault[] = [
   ),
   planted(
     'a log that an ended process left is read as it stands',
-    'test/fault/power-cut.test.ts -t failed sync',
-    sqlite,
-    '    if (existsSync(log)) rewriteFile(log)\n',
+    ['test/fault/power-cut.test.ts -t failed sync', 'test/fault/disk-faults.test.ts -t command'],
+    'src/db/lock.ts',
+    '    if (lock) for (const path of databasesIn(dataDir)) storeLog(path)\n',
     '',
   ),
   planted(
     'a log that was folded in part is folded on after a failed sync',
     'test/fault/disk-faults.test.ts -t fold',
     'src/db/fold.ts',
-    '      if (sync && this.#partly) this.#end(cause)\n',
+    '      if (sync && partly) this.#end(cause)\n',
     '',
   ),
   planted(

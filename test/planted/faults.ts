@@ -4,6 +4,7 @@ import { engineFaults } from './engine.ts'
 import type { PlantedFault } from './fault.ts'
 import { keyFaults } from './keys.ts'
 import { postgresFaults } from './postgres.ts'
+import { judgedFaults } from './power-cuts.ts'
 import { walletFaults } from './wallet.ts'
 
 const ofFeatures = [
@@ -12,6 +13,7 @@ const ofFeatures = [
   ...keyFaults,
   ...walletFaults,
   ...postgresFaults,
+  ...judgedFaults,
 ].map((fault) => {
   const campaigns = [
     ...(simulated.includes(fault.name) ? [simulation] : []),

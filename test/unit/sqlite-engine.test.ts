@@ -203,7 +203,7 @@ test('a commit is synchronous at the level FULL, in WAL mode, with foreign keys 
     synchronous: 2,
     foreignKeys: 1,
     secureDelete: 1,
-    checkpoint: 1000,
+    checkpoint: 0,
   })
   connection.close()
 })

@@ -77,6 +77,7 @@ export class Client {
   #socket = ''
   #relay: RelayClient | null = null
   #serial = 0
+  #running = Promise.resolve()
   readonly #insistent: boolean
   /** Requests that were refused because of the disk, or not answered. */
   refused = 0
@@ -103,8 +104,15 @@ export class Client {
     this.#relay?.close()
   }
 
-  async run(count: number): Promise<void> {
-    for (let sent = 0; sent < count; sent++) await this.#step()
+  /** It sends one request after the other, also if an earlier run waits for the next process. */
+  run(count: number): Promise<void> {
+    const before = this.#running
+    const runAll = async () => {
+      await before
+      for (let sent = 0; sent < count; sent++) await this.#step()
+    }
+    this.#running = runAll()
+    return this.#running
   }
 
   #step(): Promise<unknown> {

@@ -178,9 +178,10 @@ class Recorder {
     const { steps } = this.#options
     const done = new Set<number>()
     const run = (client: Client, at: number) => client.run(steps).then(() => done.add(at))
-    this.#waiting = Promise.all(clients.map(run))
+    const all = Promise.all(clients.map(run))
+    this.#waiting = Promise.all([this.#waiting, all])
     await Promise.race([
-      this.#waiting,
+      all,
       until('a refusal of each client that has steps left', () =>
         clients.every(({ refused }, at) => done.has(at) || refused > (before[at] ?? 0)),
       ),

@@ -1,0 +1,48 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
+import { type PlantedFault, planted, powerCut } from './fault.ts'
+
+const mint = 'src/coupons/mint.ts'
+
+/** One fault for each rule of the judge of power cuts, and of the disk faults, that no other fault is found by. */
+export const judgedFaults: PlantedFault[] = [
+  {
+    name: 'a voucher that was claimed is refreshed',
+    edits: [
+      {
+        file: 'src/coupons/refresh.ts',
+        find: "  if (!spendable(old, now)) throw refusalFor(old, now, 'refresh')\n",
+        replace: '',
+      },
+      {
+        file: 'src/coupons/voucher-store.ts',
+        find: 'WHERE id = ?3 AND ${openRow}\n       AND NOT EXISTS (SELECT 1 FROM revisions r',
+        replace: 'WHERE id = ?3\n       AND NOT EXISTS (SELECT 1 FROM revisions r',
+      },
+    ],
+    suites: [powerCut],
+  },
+  {
+    name: 'a mint issues one voucher more than it answers, and counts it',
+    edits: [
+      {
+        file: mint,
+        find: 'tx.definitions.take(definition, count, now)',
+        replace: 'tx.definitions.take(definition, count + 1, now)',
+      },
+      { file: mint, find: 'made < count; made++', replace: 'made <= count; made++' },
+      {
+        file: mint,
+        find: 'return issued.map(({ result }) => result)',
+        replace: 'return issued.slice(0, count).map(({ result }) => result)',
+      },
+    ],
+    suites: [powerCut],
+  },
+  planted(
+    'a commit is refused because the fold behind it failed',
+    'test/fault/disk-faults.test.ts -t checkpoint',
+    'src/db/sqlite.ts',
+    'this.#do(() => this.#fold.ifLong(writer))',
+    'this.#fold.ifLong(writer)',
+  ),
+]
