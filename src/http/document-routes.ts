@@ -1,8 +1,9 @@
 import { Type as t } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
+import { memoize } from '../base/memoize.ts'
 import { Elysia } from './elysia.ts'
 import { type ApiDocument, type DocumentParts, describeApi } from './openapi.ts'
-import { type Packed, pack, replyPacked } from './packed.ts'
+import { pack, replyPacked } from './packed.ts'
 import { feature, route, textModel } from './route.ts'
 
 const DocumentModel = t.Unknown({ description: 'An OpenAPI 3.1 document' })
@@ -28,29 +29,22 @@ type DocumentForms = {
 
 /** The document of `instances` and of these two routes: for programs, and as one page of text for people. */
 export function documentRoutes(instances: readonly AnyElysia[], forms: DocumentForms) {
-  const made = new Map<Language, Promise<ApiDocument>>()
-  const packed = new Map<Language, Packed>()
-  const pages = new Map<Language, { packed: Packed; headers: Record<string, string> }>()
-  const describe = (language: Language): Promise<ApiDocument> => {
-    const known = made.get(language)
-    if (known !== undefined) return known
-    const making =
-      language === 'es'
-        ? describe('en').then((document) => forms.translate(document))
-        : describeApi(routesOf([...instances, own]), forms.createParts())
-    made.set(language, making)
-    return making
-  }
+  // Many may ask while the first answer is made, which takes seconds: all of them get that one.
+  const describe = memoize((language: Language): Promise<ApiDocument> => {
+    if (language === 'es') return describe('en').then((document) => forms.translate(document))
+    return describeApi(routesOf([...instances, own]), forms.createParts())
+  })
+  const document = memoize(async (language: Language) =>
+    pack(JSON.stringify(await describe(language)), 'application/json; charset=utf-8'),
+  )
+  const textPage = memoize(async (language: Language) => {
+    const { html, headers } = await forms.createTextPage(await describe(language), language)
+    return { packed: await pack(html, 'text/html; charset=utf-8'), headers }
+  })
   const own: AnyElysia = new Elysia({ name: 'document', ...feature({ tag: 'Service' }) })
     .get(
       '/openapi.json',
-      async ({ query: { lang = 'en' }, request }) => {
-        const text =
-          packed.get(lang) ??
-          (await pack(JSON.stringify(await describe(lang)), 'application/json; charset=utf-8'))
-        packed.set(lang, text)
-        return replyPacked(text, request)
-      },
+      async ({ query: { lang = 'en' }, request }) => replyPacked(await document(lang), request),
       {
         query: LanguageQueryModel,
         ...route({
@@ -64,9 +58,8 @@ export function documentRoutes(instances: readonly AnyElysia[], forms: DocumentF
       '/openapi.html',
       async ({ query, request }) => {
         const lang = query.lang ?? languageOf(request.headers.get('accept-language'))
-        const page = pages.get(lang) ?? (await textPage(lang))
-        pages.set(lang, page)
-        return replyPacked(page.packed, request, page.headers)
+        const { packed, headers } = await textPage(lang)
+        return replyPacked(packed, request, headers)
       },
       {
         query: LanguageQueryModel,
@@ -77,10 +70,6 @@ export function documentRoutes(instances: readonly AnyElysia[], forms: DocumentF
         }),
       },
     )
-  const textPage = async (language: Language) => {
-    const { html, headers } = await forms.createTextPage(await describe(language), language)
-    return { packed: await pack(html, 'text/html; charset=utf-8'), headers }
-  }
   return own
 }
 

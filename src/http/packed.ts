@@ -5,7 +5,7 @@ import { etagOf, isKnown } from './etag.ts'
 const compress = promisify(gzipText)
 
 /** A long text that is the same for everybody, compressed once. */
-export type Packed = { type: string; gzip: Uint8Array<ArrayBuffer>; etag: string }
+type Packed = { type: string; gzip: Uint8Array<ArrayBuffer>; etag: string }
 
 /** Compress a text in another thread. */
 export async function pack(text: string, type: string): Promise<Packed> {
