@@ -15,7 +15,8 @@ const rooms: Record<string, RegExp> = {
   vouchers: /^\/api\/(auth\/|coupons\/(manager|preview|claim|refresh)$)/,
   lists: /^\/api\/coupons\/(stats|redemptions|\{id\}\/(mints|batches))/,
   coupons: /^\/api\/coupons/,
-  wallet: /^\/(nostr\/|\.well-known\/|api\/(wallet|ledger|transfer|lud16|pubkey|nonce|identity))/,
+  wallet:
+    /^\/(nostr\/|\.well-known\/|api\/(wallet|ledger|transfer|lud16|pubkey|nonce|identity|signup))/,
   cards: /^\/(card|ntag424)/,
   shop: /^\//,
 }

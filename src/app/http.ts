@@ -29,6 +29,7 @@ import { tlsRoutes } from '../ui/tls-routes.ts'
 import { directoryRoutes } from '../wallet/identities/directory-routes.ts'
 import { identityRoutes } from '../wallet/identities/routes.ts'
 import type { Identities } from '../wallet/identities/service.ts'
+import { signupRoutes } from '../wallet/identities/signup-routes.ts'
 import { ledgerRoutes } from '../wallet/ledger/routes.ts'
 import { inboxRoutes } from '../wallet/transfers/inbox-routes.ts'
 import { transferRoutes } from '../wallet/transfers/routes.ts'
@@ -118,6 +119,7 @@ function routesOf(runtime: Runtime, features: Features): AnyElysia[] {
     shownPosterRoutes(posters),
     gatewayRoutes(gateway.gateway),
     identityRoutes(identities, rateLimits),
+    signupRoutes(identities),
     ledgerRoutes({ database }, auth),
     ...cards.routes(rateLimits),
     directoryRoutes(identities),

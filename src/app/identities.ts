@@ -7,6 +7,7 @@ import { createWalletCaller } from '../outbound/callback.ts'
 import type { FetchPublic } from '../outbound/fetch-public.ts'
 import { type IdentityCommand, operate } from '../wallet/identities/operator.ts'
 import type { Identities } from '../wallet/identities/service.ts'
+import { createSignupLimit } from '../wallet/identities/signup-limit.ts'
 import type { Config } from './config.ts'
 import { listedMerchants } from './management.ts'
 import { orOverloaded } from './outbound.ts'
@@ -27,6 +28,8 @@ type IdentityParts = {
   usable: (url: URL) => boolean
   fetchPublic: FetchPublic
   requireDisk: () => void
+  /** Seconds of a monotonic clock. */
+  steady: () => number
 }
 
 type RunningIdentities = {
@@ -37,7 +40,7 @@ type RunningIdentities = {
 
 /** Put the dependencies of identities together. */
 export function createIdentities(config: Config, parts: IdentityParts): RunningIdentities {
-  const { signer, fetchPublic, ...shared } = parts
+  const { signer, fetchPublic, steady, ...shared } = parts
   const defaults = [signer.pubkey, ...listedMerchants(config)]
   const identities: Identities = {
     ...shared,
@@ -46,6 +49,8 @@ export function createIdentities(config: Config, parts: IdentityParts): RunningI
     manager: signer.pubkey,
     issuers: config.identityIssuers ?? new Set(defaults),
     selfSignup: config.identitySelfSignup,
+    countSignup: config.rateLimit ? createSignupLimit(steady) : () => undefined,
+    signer,
     reserved: config.identityReserved,
     federationId: federationOf(config),
     askWallet: orOverloaded(createWalletCaller(fetchPublic)),

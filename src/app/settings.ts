@@ -163,7 +163,7 @@ export const settings = {
     variable: 'IDENTITY_SELF_SIGNUP',
     fallback: false,
     parse: (text) => choose(text, ['on', 'off']) === 'on',
-    about: '`on`: anybody with a nonce may register an identity for the key that signs',
+    about: '`on`: anybody may register an identity for the key that signs',
     shown: 'off',
   }),
   identityReserved: setting<ReadonlySet<string>>({

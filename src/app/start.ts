@@ -95,6 +95,7 @@ export async function start(config: Config, log: Log, parts: StartParts = {}): P
     ...{ database, now, signer, verify, verifyHash, fetchPublic, requireDisk },
     ...{ relays: gateway.addresses, base: addresses.base },
     usable: createUrlRule(outbound),
+    steady: () => steady() / 1000,
   })
   const { identities } = naming
   const cards = stopAtEnd(

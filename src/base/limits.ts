@@ -106,6 +106,8 @@ export const limits = {
   /** Unused registration nonces of one issuer, and their lifetime. */
   openNoncesMax: 10_000,
   openNonceSeconds: 365 * 24 * 60 * 60,
+  /** Those of open sign-up. A wallet uses one within minutes. */
+  signupNonceSeconds: 60 * 60,
 
   /** Answer of a wallet to LUD-16. About 1 KiB, more with a picture in its metadata. */
   lud16BytesMax: 12 * 1024,

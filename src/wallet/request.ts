@@ -26,8 +26,8 @@ export type Checks = { verify: VerifyEvent; now: () => number }
 /** The requests that a route takes, and its codes for all others. */
 type Asked = {
   kinds: readonly number[]
-  /** The first `t` tag; null: any but that of an answer. */
-  type: string | null
+  /** Texts of the first `t` tag; null: any but that of an answer. */
+  types: readonly string[] | null
   /** An event without a `t` tag passes, too. */
   untyped?: boolean
   /** The key that asks with a verified event; null when its delegation is not valid. */
@@ -91,8 +91,8 @@ export function createResponse(
 /** Types of answers. They are no requests, although a ledger's ok repeats a stranger's content. */
 const answerTypes = /^internal-transaction-|-response$/
 
-function typed(event: NostrEvent, { type, untyped }: Asked): boolean {
+function typed(event: NostrEvent, { types, untyped }: Asked): boolean {
   const found = tagValue(event, 't')
-  if (type === null) return !answerTypes.test(found ?? '')
-  return found === undefined ? untyped === true : found === type
+  if (types === null) return !answerTypes.test(found ?? '')
+  return found === undefined ? untyped === true : types.includes(found)
 }

@@ -114,7 +114,7 @@ function startStack(): string {
   const cards = new Elysia({ name: 'cards', prefix: '/card' }).post('/pay', ({ request }) => {
     const { event } = readRequest({ verify, now: systemClock }, contextOf(request).object, {
       kinds: [21_111],
-      type: null,
+      types: null,
       authorOf: (sent) => authorThrough(signer.pubkey, sent, verifyHash),
       invalid: 'card-event-invalid',
       stale: 'card-event-stale',

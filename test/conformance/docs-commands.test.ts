@@ -26,7 +26,7 @@ import { announcementOf } from './answers/announcements.ts'
 afterAll(cleanUp)
 
 test('each command of the reference sends its request, as printed', async () => {
-  const server = await startClosed({ env: payEnv })
+  const server = await startClosed({ env: { ...payEnv, IDENTITY_SELF_SIGNUP: 'on' } })
   const commands = await commandsOf(server.url)
   const shell = openShell(server, commands)
   const { granted, refused, send } = shell
@@ -221,6 +221,7 @@ async function withNames({ granted, refused, server, url }: Shell, TOKEN: string
   await granted('postNonceCreate', eventOf(asking('one')))
   const { nonce } = await granted('postNonce', eventOf(asking('two')))
   await granted('getNonceNonce', { IDENTITY_NONCE: nonce })
+  for (const id of ['getSignup', 'getSignupRequest']) await granted(id)
   const holder = newSigner()
   const wanted = identityEvent(manager, nonce, { name: 'ana', pubkey: holder.pubkey })
   await granted('postIdentity', eventOf(wanted))

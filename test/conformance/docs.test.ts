@@ -40,6 +40,7 @@ import { tagRoutes } from '../../src/wallet/cards/tags/routes.ts'
 import { tapRoutes } from '../../src/wallet/cards/taps/routes.ts'
 import { directoryRoutes } from '../../src/wallet/identities/directory-routes.ts'
 import { identityEnvelope, identityRoutes } from '../../src/wallet/identities/routes.ts'
+import { signupRoutes } from '../../src/wallet/identities/signup-routes.ts'
 import { ledgerRoutes } from '../../src/wallet/ledger/routes.ts'
 import { inboxRoutes } from '../../src/wallet/transfers/inbox-routes.ts'
 import { transferRoutes } from '../../src/wallet/transfers/routes.ts'
@@ -269,6 +270,7 @@ test('the documented limits of identities are those of the code', () => {
     `${limits.proposedNonceCharsMin} to ${limits.proposedNonceCharsMax} characters`,
     spaced(limits.openNoncesMax),
     `${spaced(limits.openNonceSeconds)} seconds`,
+    `${spaced(limits.signupNonceSeconds)} seconds`,
     `${limits.requestWindowSeconds} seconds`,
     `${spaced(limits.lud16BytesMax)} bytes`,
     `${spaced(limits.callbackCharsMax)} characters`,
@@ -309,6 +311,7 @@ test('the documented rate limits are those of the code', () => {
     'coupons/voucher-limits',
     'merchants/setup-tries',
     'posters/take-limit',
+    'wallet/identities/signup-limit',
   ]
   const rules = files.flatMap((file) => [
     ...readText(`src/${file}.ts`).matchAll(/Rule = \{ burst: (\d+), perSecond: ([\d.]+)/g),
@@ -587,6 +590,7 @@ function couponRoutes(): DescribedRoute[] {
     gatewayRoutes(nothing),
     relayRoutes({ version: '', manager: '', open: () => false, base: () => '' }),
     identityRoutes(nothing, noRateLimits),
+    signupRoutes(nothing),
     directoryRoutes(nothing),
     transferRoutes(nothing, noRateLimits),
     inboxRoutes(nothing, nothing),

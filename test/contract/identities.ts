@@ -140,6 +140,19 @@ export function nonces(it: It<CouponTx>): void {
     expect(await stores.read((tx) => tx.nonces.countOpen(key(2)))).toBe(0)
   })
 
+  it('nonces of one issuer are deleted apart', async (stores) => {
+    await stores.write(async (tx) => {
+      for (const number of [1, 2]) await made(tx, number, 5)
+      await tx.nonces.burn(await made(tx, 3, 5), 6)
+      await made(tx, 4, 20)
+      await tx.nonces.insert(bytes(32, 5), key(2), 5)
+    })
+    const prune = (most: number) => stores.write((tx) => tx.nonces.pruneOf(key(1), most, 10))
+    expect([await prune(1), await prune(9), await prune(9)]).toEqual([1, 1, 0])
+    const kept = [3, 4, 5].map((number) => stores.read((tx) => tx.nonces.find(bytes(32, number))))
+    expect(await Promise.all(kept)).not.toContain(null)
+  })
+
   it('an undone transaction leaves nothing', (stores) =>
     stores.undone(async (tx) => {
       await tx.nonces.burn(await made(tx, 1, at), at)

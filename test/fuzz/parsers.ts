@@ -287,7 +287,7 @@ export const parsers: Record<string, Fuzzed> = {
   readIdentityRequest(random) {
     const tags = identityRequest.tags.filter(([tag]) => tag !== 'delegation' || random.chance(0.2))
     const sent = signedOrNot(random, { ...identityRequest, tags })
-    return readIdentityRequest({ ...checks, manager: signer.pubkey }, sent, 'create-identity')
+    return readIdentityRequest({ ...checks, manager: signer.pubkey }, sent, ['create-identity'])
   },
   parseName(random) {
     const name = parseName(random.chance(0.2) ? anyValue(random) : textLike(random, ['Ana.1_-']))

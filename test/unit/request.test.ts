@@ -16,7 +16,7 @@ const verifyHash = createHashVerifier(engine)
 const checks = { verify: verifyEvent, now: () => now }
 const asked = {
   kinds: [1112],
-  type: 'create-identity',
+  types: ['create-identity'],
   authorOf: (event: NostrEvent) => authorOf(event, verifyHash),
   invalid: 'identity-event-invalid',
   stale: 'identity-event-stale',
@@ -65,7 +65,7 @@ describe('a request event', () => {
 
   test('may come without a type where the route allows it', () => {
     expect(read(createEvent({ ...good, tags: [] }), { untyped: true }).content).not.toBeNull()
-    expect(read(createEvent({ ...good, tags: [['t', 'x']] }), { type: null })).toBeTruthy()
+    expect(read(createEvent({ ...good, tags: [['t', 'x']] }), { types: null })).toBeTruthy()
   })
 
   test('is from within three minutes of now, either way', () => {

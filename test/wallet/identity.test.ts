@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { npubOf } from '../../src/nostr/keys.ts'
+import { signupIssuer } from '../../src/wallet/identities/signup.ts'
 import { delegationTag, newHolder } from '../support/cards.ts'
 import { call, newSigner } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
@@ -328,6 +329,69 @@ describe('where sign-up is open to everybody', () => {
     const wanted = { name: 'sol', pubkey: holder.pubkey }
     const event = identityEvent(holder, await newNonce(open), wanted)
     expect((await register(event, open)).status).toBe(200)
+  })
+
+  const signup = async (of = open) => call(of.url, '/api/signup/request')
+
+  test('anybody gets a nonce as LaWallet asks for one, and registers himself', async () => {
+    expect((await call(open.url, '/api/signup')).json).toEqual({ enabled: true, milisatoshis: 0 })
+    const { requirePayment, data } = (await signup()).json
+    expect(requirePayment).toBe(false)
+    const body = data.buyEvent
+    expect([body.pubkey, body.kind, body.tags[0], body.content]).toEqual([
+      ...[manager.pubkey, 1112, ['t', 'buy-handle-request'], ''],
+    ])
+    const { nonce } = (await call(open.url, '/api/nonce', { body })).json
+    const again = await call(open.url, '/api/nonce', { body })
+    expectIdentityRefusal(again, 409, 'event-repeated', 'Event already used')
+    const holder = newSigner()
+    const wanted = { name: 'libre', pubkey: holder.pubkey }
+    expect((await register(identityEvent(holder, nonce, wanted), open)).status).toBe(200)
+  })
+
+  test('its event is good for a nonce alone, where sign-up is open, and from the manager alone', async () => {
+    const { buyEvent: body } = (await signup()).json.data
+    for (const path of [
+      '/api/identity',
+      '/ntag424',
+      '/card',
+      '/card/pay',
+      '/card/config/request',
+    ]) {
+      expect((await call(open.url, path, { body })).status).toBeGreaterThanOrEqual(400)
+    }
+    const linking = await call(open.url, '/ntag424?p=00&c=00', { method: 'PATCH', body })
+    expect(linking.status).toBe(422)
+    const closed = await call(server.url, '/api/nonce', { body })
+    expectIdentityRefusal(closed, 400, 'identity-event-invalid', 'Should send as NOSTR event')
+    const tags = [['t', 'buy-handle-request']]
+    const own = createEvent({ kind: 1112, content: '', tags, signer: newSigner() })
+    const foreign = await call(open.url, '/api/nonce', { body: own })
+    expectIdentityRefusal(foreign, 403, 'identity-not-authorized', 'Pubkey not authorized')
+  })
+
+  test('its nonces take no room of the manager, and end sooner', async () => {
+    const { buyEvent: body } = (await signup()).json.data
+    await call(open.url, '/api/nonce', { body })
+    const { identity_nonces: rows } = await readRows(open.dataDir)
+    const [last] = (rows as { issuer: Uint8Array }[]).slice(-1)
+    expect(Buffer.from(last?.issuer ?? '').toString('hex')).toBe(signupIssuer)
+  })
+
+  test('an address gets twenty of them at once', async () => {
+    const own = await startServer({ env: { ...managerEnv, IDENTITY_SELF_SIGNUP: 'on' } })
+    const answers = await Promise.all(Array.from({ length: 30 }, () => signup(own)))
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200).length).toBeLessThan(25)
+    const refused = answers.find(({ status }) => status !== 200)
+    expect([refused?.status, refused?.json.code]).toEqual([429, 'rate-limited'])
+  })
+
+  test('where it is closed, its routes do not exist', async () => {
+    for (const path of ['/api/signup', '/api/signup/request']) {
+      const { status, json } = await call(server.url, path)
+      expect([status, json.code]).toEqual([404, 'not-found'])
+    }
   })
 
   test('nobody registers another, or without a nonce', async () => {

@@ -289,6 +289,10 @@ export const fieldSentences: Readonly<Record<string, string>> = {
   'True, else absent: the key was no till of the caller then':
     'Verdadero, si no falta: la clave no era entonces una caja de quien pregunta',
   'Absent if the till named none': 'Falta si la caja no nombró ninguna',
+  'Anybody may register a name': 'Cualquiera puede registrar un nombre',
+  'The price': 'El precio',
+  'A name costs nothing': 'Un nombre no cuesta nada',
+  'For POST /api/nonce': 'Para POST /api/nonce',
   'Why authentication failed': 'Por qué falló la autenticación',
   'Why the service is not ready': 'Por qué el servicio no está listo',
   'True if the `zapRequest` was filed with the redemption, false if it was dropped. Present on a success that was sent one':

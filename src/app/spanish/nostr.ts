@@ -32,16 +32,20 @@ export const nostrSentences: Readonly<Record<string, string>> = {
     'Muestra el estado de un evento publicado; `id` en hex. Se conoce por siete días desde su final.',
   'The body is one filter (NIP-01): `ids`, `authors`, `kinds`, `since`, `until`, `limit`, `search`, and tags such as `#t`. `limit` is 100 if absent, and 500 at most; 0 gives `[]`. A list has at most 1 000 entries.':
     'El cuerpo es un filtro (NIP-01): `ids`, `authors`, `kinds`, `since`, `until`, `limit`, `search`, y etiquetas como `#t`. `limit` es 100 si falta, y 500 a lo sumo; 0 da `[]`. Una lista tiene a lo sumo 1 000 entradas.',
-  'Makes a nonce. The body is a request event (`t` is `create-nonce`) by an issuer; its content does not matter. A `nonce` tag proposes one: 22 to 128 visible ASCII characters. Without it the service makes its own. These checks, in this order:':
-    'Hace un nonce. El cuerpo es un evento de pedido (`t` es `create-nonce`) de un emisor; su contenido no importa. Una etiqueta `nonce` propone uno: de 22 a 128 caracteres ASCII visibles. Sin ella el servicio hace el suyo. Estas revisiones, en este orden:',
+  'Whether anybody may register a name: with `IDENTITY_SELF_SIGNUP=on`. Else this path and the next are 404 `not-found`, like any that does not exist.':
+    'Si cualquiera puede registrar un nombre: con `IDENTITY_SELF_SIGNUP=on`. Si no, esta ruta y la siguiente son 404 `not-found`, como cualquiera que no existe.',
+  "Open sign-up, as LaWallet has it where it costs nothing. Send the event that comes back to `POST /api/nonce`, once and within 180 seconds: it makes a nonce, with which a new holder registers himself. The event is the manager's, and grants nothing else.":
+    'El registro abierto, como lo tiene LaWallet donde no cuesta nada. Mandá el evento que vuelve a `POST /api/nonce`, una vez y dentro de los 180 segundos: hace un nonce, con el que un titular nuevo se registra. El evento es del gestor, y no otorga nada más.',
+  'Makes a nonce. The body is a request event (`t` is `create-nonce`) by an issuer, or the event of open sign-up; its content does not matter. A `nonce` tag proposes one: 22 to 128 visible ASCII characters. Without it the service makes its own. These checks, in this order:':
+    'Hace un nonce. El cuerpo es un evento de pedido (`t` es `create-nonce`) de un emisor, o el evento del registro abierto; su contenido no importa. Una etiqueta `nonce` propone uno: de 22 a 128 caracteres ASCII visibles. Sin ella el servicio hace el suyo. Estas revisiones, en este orden:',
   '- a request event of kind 1112: 400 `identity-event-invalid`; `Should send as NOSTR event`':
     '- un evento de pedido de tipo 1112: si no, 400 `identity-event-invalid`; `Should send as NOSTR event`',
   '- of now: 400 `identity-event-stale`; `Should send as NOSTR event`':
     '- de ahora: si no, 400 `identity-event-stale`; `Should send as NOSTR event`',
   '- a proposal has the form of a nonce: 400 `identity-nonce-invalid`; `Nonce not valid`':
     '- una propuesta tiene la forma de un nonce: si no, 400 `identity-nonce-invalid`; `Nonce not valid`',
-  '- by an issuer: 403 `identity-not-authorized`; `Pubkey not authorized`':
-    '- de un emisor: si no, 403 `identity-not-authorized`; `Pubkey not authorized`',
+  '- by an issuer, or of open sign-up: 403 `identity-not-authorized`; `Pubkey not authorized`':
+    '- de un emisor, o del registro abierto: si no, 403 `identity-not-authorized`; `Pubkey not authorized`',
   '- this event has not made a nonce before: 409 `event-repeated`; `Event already used`':
     '- este evento no hizo antes un nonce: si no, 409 `event-repeated`; `Event already used`',
   '- the issuer has fewer than 10 000 that nobody used: 409 `identity-nonces-full`; `Too many unused nonces`':

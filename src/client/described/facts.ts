@@ -65,6 +65,8 @@ export const facts: {
   'GET /api/nonce/{nonce}': ['none', 'status=true'],
   'POST /api/identity': ['none', 'success=true'],
   'GET /api/identity': ['none', 'names'],
+  'GET /api/signup': ['none', 'enabled=true'],
+  'GET /api/signup/request': ['none', 'requirePayment=false'],
   'GET /api/ledger/balances/{key}': ['session', 'pubkey'],
   'POST /ntag424': ['none', 'id'],
   'PATCH /ntag424': ['none', '204'],

@@ -184,6 +184,22 @@ export type Sending = {
   code?: string
 }
 
+export type Signup = {
+  /** Anybody may register a name */
+  enabled: true
+  /** The price */
+  milisatoshis: 0
+}
+
+export type SignupEvent = {
+  /** A name costs nothing */
+  requirePayment: false
+  /** For POST /api/nonce */
+  data: {
+    buyEvent: NostrEvent
+  }
+}
+
 export type Transfer = {
   /** 22 characters for vouchers of this service */
   nonce: string
@@ -220,6 +236,10 @@ export type WalletOperations = {
   'POST /api/identity': { input: { body: NostrEvent }; answer: Registered }
   /** Says whose name it is; 404 while it is free */
   'GET /api/identity': { input: { query: { name: Asked } }; answer: Names }
+  /** Whether anybody may register a name */
+  'GET /api/signup': { input: object; answer: Signup }
+  /** An event that makes one nonce, for anybody */
+  'GET /api/signup/request': { input: object; answer: SignupEvent }
   /** Says what a key has of each token, and its last movements */
   'GET /api/ledger/balances/{key}': { input: { path: { key: string } }; answer: Balances }
   /** Says whose name it is (NIP-05) */

@@ -38,7 +38,7 @@ export function readCardRequest(cards: Cards, value: unknown, expected: Expected
   const { type, untyped = false, kinds: taken = eitherKind, empty = false } = expected
   const request = readRequest(cards, value, {
     kinds: taken,
-    type,
+    types: type === null ? null : [type],
     untyped,
     authorOf: (event) => authorThrough(cards.signer.pubkey, event, cards.verifyHash),
     invalid: 'card-event-invalid',

@@ -6,11 +6,11 @@ import { type Checks, readRequest, type WalletRequest } from '../request.ts'
 export function readIdentityRequest(
   { manager, verifyHash, ...checks }: Checks & { manager: string; verifyHash: VerifyHash },
   value: unknown,
-  type: 'create-nonce' | 'create-identity',
+  types: readonly string[],
 ): WalletRequest {
   return readRequest(checks, value, {
     kinds: [kinds.walletRegular],
-    type,
+    types,
     untyped: true,
     authorOf: (event) => authorTowards(manager, event, verifyHash),
     invalid: 'identity-event-invalid',

@@ -1,9 +1,22 @@
 import { Type as t } from '@sinclair/typebox'
 import { pubkey, sentText } from '../../base/field-models.ts'
+import { NostrEventModel } from '../../nostr/models.ts'
 
 export const NewNonceModel = t.Object({
   success: t.Literal(true),
   nonce: t.String({ description: 'Lets somebody register one identity' }),
+})
+
+/** Answer of GET /api/signup. */
+export const SignupModel = t.Object({
+  enabled: t.Literal(true, { description: 'Anybody may register a name' }),
+  milisatoshis: t.Literal(0, { description: 'The price' }),
+})
+
+/** Answer of GET /api/signup/request. */
+export const SignupEventModel = t.Object({
+  requirePayment: t.Literal(false, { description: 'A name costs nothing' }),
+  data: t.Object({ buyEvent: NostrEventModel }, { description: 'For POST /api/nonce' }),
 })
 
 export const OpenNonceModel = t.Object({ status: t.Literal(true) })

@@ -25,6 +25,11 @@ export function createNonceStore(sql: Sql) {
        (SELECT id FROM identity_nonces WHERE burned_at IS NULL AND created_at < ?2
         ORDER BY created_at LIMIT ?1) AND burned_at IS NULL`,
   )
+  const pruneOf = sql.query<null, [number, number, Uint8Array]>(
+    `DELETE FROM identity_nonces WHERE id IN
+       (SELECT id FROM identity_nonces WHERE issuer = ?3 AND burned_at IS NULL AND created_at < ?2
+        LIMIT ?1) AND burned_at IS NULL`,
+  )
 
   return {
     async find(hash: Uint8Array): Promise<{ id: number; burned: boolean } | null> {
@@ -50,6 +55,11 @@ export function createNonceStore(sql: Sql) {
     /** Delete up to `rowsMax` unused ones that were made before `before`; the result is their number. */
     async prune(rowsMax: number, before: number): Promise<number> {
       return await prune.changes(rowsMax, before)
+    },
+
+    /** The same for those of one issuer. */
+    async pruneOf(issuer: string, rowsMax: number, before: number): Promise<number> {
+      return await pruneOf.changes(rowsMax, before, bytesOf(issuer))
     },
   }
 }

@@ -6,6 +6,7 @@ import { tagValue } from '../../nostr/event.ts'
 import { rememberRequest } from '../request.ts'
 import { readIdentityRequest } from './identity-request.ts'
 import type { Identities, IdentityStores } from './service.ts'
+import { signupIssuer, signupType } from './signup.ts'
 
 const visible = /^[!-~]+$/
 
@@ -15,8 +16,8 @@ export function nonceHash(nonce: string): Uint8Array {
 }
 
 /**
- * Make a nonce at an issuer's request, the one that its `nonce` tag proposes or a new one; `charge` counts
- * the request of the issuer. Refuses `identity-event-invalid`, `identity-event-stale`,
+ * Make a nonce at an issuer's request, the one that its `nonce` tag proposes or a new one, or for anybody with an
+ * event of `createSignupEvent`; `charge` counts the request of the issuer. Refuses `identity-event-invalid`, `identity-event-stale`,
  * `identity-nonce-invalid`, `identity-not-authorized`, `disk-low`, `event-repeated`, as `charge`,
  * `identity-nonce-taken`, `identity-nonces-full`.
  */
@@ -25,10 +26,14 @@ export async function requestNonce(
   value: unknown,
   charge: (issuer: string) => void,
 ): Promise<string> {
-  const request = readIdentityRequest(identities, value, 'create-nonce')
-  const issuer = request.author
-  const nonce = parseProposal(tagValue(request.event, 'nonce')) ?? identities.newNonce()
-  if (!identities.issuers.has(issuer)) throw new Refusal('identity-not-authorized')
+  const types = ['create-nonce', ...(identities.selfSignup ? [signupType] : [])]
+  const request = readIdentityRequest(identities, value, types)
+  const { author, event } = request
+  const nonce = parseProposal(tagValue(event, 'nonce')) ?? identities.newNonce()
+  const signup = tagValue(event, 't') === signupType
+  const allowed = signup ? author === identities.manager : identities.issuers.has(author)
+  if (!allowed) throw new Refusal('identity-not-authorized')
+  const issuer = signup ? signupIssuer : author
   identities.requireDisk()
   const chargeIssuer = countOnce(() => charge(issuer))
   const roots = [{ event: request.event.id }, { issuer }]

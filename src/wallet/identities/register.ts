@@ -27,7 +27,7 @@ export async function registerIdentity(
   value: unknown,
   hosts: readonly string[],
 ): Promise<Registered> {
-  const request = readIdentityRequest(identities, value, 'create-identity')
+  const request = readIdentityRequest(identities, value, ['create-identity'])
   const { issuers, selfSignup, database, usable } = identities
   const wanted = readWanted(request, selfSignup, { hosts, usable })
   const { author } = request

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Database } from '../../db/database.ts'
 import type { VerifyHash } from '../../nostr/delegation.ts'
-import type { VerifyEvent } from '../../nostr/event.ts'
+import type { Signer, VerifyEvent } from '../../nostr/event.ts'
 import type { RequestStore } from '../request-store.ts'
 import type { AccountStore } from './account-store.ts'
 import type { NonceStore } from './nonce-store.ts'
@@ -23,8 +23,12 @@ export type Identities = {
   manager: string
   /** Keys that may hand out nonces and register others. */
   issuers: ReadonlySet<string>
-  /** Holders may register themselves with a nonce. */
+  /** Anybody gets a nonce, and holders register themselves with theirs. */
   selfSignup: boolean
+  /** Count an event for sign-up of an address. Refuses `rate-limited`. */
+  countSignup: (address: string) => void
+  /** Signs those events with the manager key. */
+  signer: Signer
   /** More reserved names than those of `name.ts`. */
   reserved: ReadonlySet<string>
   /** Addresses of the relays with the events of identities, for a request to the origin `asked`. */

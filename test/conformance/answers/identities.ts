@@ -34,6 +34,7 @@ async function withManager({ newCaller }: Documented, at: TestServer) {
 export function testIdentities(service: Documented): void {
   const { scenario } = service
   const home = sharedServer({ RATE_LIMIT: 'off', ...managerEnv })
+  const openHome = sharedServer({ RATE_LIMIT: 'off', ...managerEnv, IDENTITY_SELF_SIGNUP: 'on' })
 
   for (const route of ['POST /api/nonce', 'POST /api/nonce/create']) {
     scenario(`${route} by an issuer and by others`, async () => {
@@ -60,6 +61,17 @@ export function testIdentities(service: Documented): void {
       await refused(route, 'identity-nonce-taken', { body: proposal('b') })
     })
   }
+
+  scenario('open sign-up, and one that is closed', async () => {
+    const [asking, requesting] = ['GET /api/signup', 'GET /api/signup/request']
+    const closed = await service.newCaller({ at: home() })
+    await closed.refused(asking, 'not-found')
+    await closed.refused(requesting, 'not-found')
+    const { ask } = await service.newCaller({ at: openHome() })
+    await ask(asking)
+    const { data } = await ask(requesting)
+    await ask('POST /api/nonce', { body: data.buyEvent })
+  })
 
   scenario('the state of a nonce', async () => {
     const { ask, refused, nonce, register } = await withManager(service, home())

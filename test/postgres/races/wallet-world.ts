@@ -55,6 +55,7 @@ export function createWallet(engine: WorldDatabase['engine'], services: Services
   const identities: Identities = {
     ...{ ...shared, newId, manager: manager.pubkey, issuers: new Set([manager.pubkey]) },
     ...{ requireDisk: () => undefined, newNonce: coupons.newNonce, selfSignup: true },
+    ...{ countSignup: () => undefined, signer: manager },
     ...{ reserved: new Set(), relays: () => [], federationId: 'localhost' },
     ...{ base: () => 'http://localhost', askWallet: async () => null, usable: () => true },
   }
