@@ -46,12 +46,14 @@ export async function mintable(service: CouponService, caller: Caller) {
   })
 }
 
-/** Vouchers of a definition, newest first. Refuses `page-invalid`, `merchant-not-allowed`, `coupon-unknown`. */
+/**
+ * Vouchers of a definition, newest first, with `refreshed` false without those that a refresh replaced.
+ * Refuses `page-invalid`, `merchant-not-allowed`, `coupon-unknown`.
+ */
 export async function issuances(
   service: CouponService,
   caller: Caller,
-  couponId: string,
-  asked: AskedPage,
+  { couponId, refreshed, ...asked }: { couponId: string; refreshed: boolean } & AskedPage,
 ) {
   const page = parsePage(asked)
   return service.database.snapshot(async (tx) => {
@@ -60,7 +62,9 @@ export async function issuances(
     const rows = await tx.vouchers.list(definition.rowId, page)
     const now = service.now()
     const { shown, next } = cutPage(rows, page)
-    return { mints: shown.map((row) => issuanceOf(row, now)), next }
+    // Left out of the page, not of the query: a long run of refreshed rows costs no more than a page.
+    const listed = refreshed ? shown : shown.filter(({ phase }) => phase !== 'refreshed')
+    return { mints: listed.map((row) => issuanceOf(row, now)), next }
   })
 }
 

@@ -37,6 +37,11 @@ export const IssuancesAskedModel = request({
   chain: t.Optional(
     t.String({ description: 'The handle of a voucher: its chain of refreshes, oldest first' }),
   ),
+  refreshed: t.Optional(
+    t.Union([t.Literal('0'), t.Literal('1')], {
+      description: '`0` leaves out refreshed vouchers, so that a page may have fewer',
+    }),
+  ),
 })
 
 const day = t.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' })

@@ -224,12 +224,12 @@ export function managementRoutes(
       '/:id/mints',
       async ({ caller, params, query }) => {
         const couponId = parseId(params.id)
-        const { chain } = query
+        const { chain, refreshed, ...page } = query
         return replyJson(
           200,
           chain === undefined
-            ? await issuances(service, caller, couponId, query)
-            : await chainOf(service, caller, { ...query, couponId, handle: chain }),
+            ? await issuances(service, caller, { ...page, couponId, refreshed: refreshed !== '0' })
+            : await chainOf(service, caller, { ...page, couponId, handle: chain }),
         )
       },
       {

@@ -1,12 +1,22 @@
 /**
- * The calls of the La Crypta merchant panel, as it makes them, through a proxy that gives the panel and the service one
- * origin. Each answer is held against what the OpenAPI document of La Crypta requires.
+ * The calls of the La Crypta merchant panel, as it makes them, through the proxy of docs/operations.md that gives the
+ * panel and the service one origin. Each answer is held against what the OpenAPI document of La Crypta requires.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import Ajv from 'ajv'
 import { call, createProof, type Json, newSigner, nostrHeader } from '../support/client.ts'
 import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
 import { cleanUp, startServer } from '../support/server.ts'
+
+const page = readFileSync(join(import.meta.dir, '../../docs/operations.md'), 'utf8')
+const [, block = ''] =
+  /^```nginx\n(# In server \{ … \} of the panel[\s\S]*?)^```$/m.exec(page) ?? []
+/** The places of the panel's proxy that belong to the service, with the query that it sends there. */
+const places = [...block.matchAll(/^location ~ (\S+) \{\n(?: +set \$args "(.+)";\n)?/gm)].map(
+  ([, path = '', query]) => ({ path: new RegExp(path), query }),
+)
 
 const merchant = newSigner()
 let service: string
@@ -20,7 +30,10 @@ beforeAll(async () => {
     hostname: '127.0.0.1',
     fetch: (request) => {
       const { pathname, search } = new URL(request.url)
-      return fetch(`${service}${pathname}${search}`, request)
+      const place = places.find(({ path }) => path.test(pathname))
+      if (!place) return new Response('a page of the panel', { status: 404 })
+      const query = place.query === undefined ? search : `?${place.query}`
+      return fetch(`${service}${pathname}${query}`, request)
     },
   })
   origin = `http://localhost:${proxy.port}`
@@ -189,6 +202,12 @@ test('the list after a claim, a refresh and a void has what the panel shows, and
   await call(origin, '/api/coupons/claim', { body: { nonce: nonces[0] } })
   await call(origin, '/api/coupons/refresh', { body: { nonce: nonces[1] }, headers: withKey() })
   expect((await list(couponId)).map(({ status }) => status)).toEqual([
+    'minted',
+    'minted',
+    'claimed',
+  ])
+  const whole = await call(service, `/api/coupons/${couponId}/mints`, { token })
+  expect(whole.json.mints.map(({ status }: Json) => status)).toEqual([
     ...['minted', 'minted', 'refreshed', 'claimed'],
   ])
   // The button of the panel: for each row that says `minted`, by the `nonce` of the row.
@@ -201,7 +220,9 @@ test('the list after a claim, a refresh and a void has what the panel shows, and
     }
   }
   expect((await list(couponId)).map(({ status }) => status)).toEqual([
-    ...['voided', 'voided', 'refreshed', 'claimed'],
+    'voided',
+    'voided',
+    'claimed',
   ])
 })
 

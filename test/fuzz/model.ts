@@ -733,7 +733,8 @@ class World {
     const limit = String(1 + this.#random.below(500))
     const pages = []
     for (let cursor: string | undefined; ; ) {
-      const page = await issuances(this.service, caller, id, { limit, ...(cursor && { cursor }) })
+      const asked = { couponId: id, refreshed: true, limit, ...(cursor && { cursor }) }
+      const page = await issuances(this.service, caller, asked)
       pages.push(page.mints)
       if (page.next === null) return pages.flat()
       cursor = page.next

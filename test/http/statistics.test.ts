@@ -195,6 +195,30 @@ describe('GET /api/coupons/stats', () => {
   }
 })
 
+test('GET /api/coupons/{id}/mints?refreshed=0 leaves refreshed vouchers out, page by page', async () => {
+  const { token, ask, define } = await merchant()
+  const couponId = await define()
+  for (let moved = 0; moved < 3; moved++) {
+    await refresh((await mintOne(server.url, token, couponId)).nonce)
+    await mintOne(server.url, token, couponId)
+  }
+  const all = (await ask(`${couponId}/mints?refreshed=1`)).json.mints as Json[]
+  const left = all.filter(({ status }) => status !== 'refreshed')
+  expect([all.length, left.length]).toEqual([9, 6])
+  const whole = (await ask(`${couponId}/mints?refreshed=0`)).json
+  expect(whole).toEqual({ mints: left, next: null })
+  const shown: Json[] = []
+  for (let cursor = ''; ; ) {
+    const { json } = await ask(`${couponId}/mints?refreshed=0&limit=2${cursor}`)
+    shown.push(...json.mints)
+    if (json.next === null) break
+    cursor = `&cursor=${json.next}`
+  }
+  expect(shown).toEqual(left)
+  const wrong = () => ask(`${couponId}/mints?refreshed=2`)
+  await refuses(server, wrong, 400, 'field-invalid', { field: 'refreshed' })
+})
+
 describe('GET /api/coupons/{id}/mints?chain=', () => {
   test('lists the chain of one voucher, oldest first, from any handle in it, in pages', async () => {
     const { token, ask, define } = await merchant()

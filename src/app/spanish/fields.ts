@@ -20,6 +20,8 @@ export const fieldSentences: Readonly<Record<string, string>> = {
   'True: it is gone': 'Verdadero: ya no está',
   'True takes the definition out of circulation, false brings it back':
     'Verdadero saca la definición de circulación, falso la trae de vuelta',
+  '`0` leaves out refreshed vouchers, so that a page may have fewer':
+    '`0` deja afuera los cupones que cambiaron de manos, así que una página puede tener menos',
   'The handle of a voucher: its chain of refreshes, oldest first':
     'El handle de un cupón: su cadena de cambios de manos, los viejos primero',
   'Made worthless by the merchant': 'Los que anuló el comercio',

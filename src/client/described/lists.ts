@@ -183,7 +183,10 @@ export type ListsOperations = {
   }
   /** Vouchers issued from a definition, newest first, or one chain of refreshes */
   'GET /api/coupons/{id}/mints': {
-    input: { path: { id: string }; query?: { limit?: Asked; cursor?: Asked; chain?: Asked } }
+    input: {
+      path: { id: string }
+      query?: { limit?: Asked; cursor?: Asked; chain?: Asked; refreshed?: Asked }
+    }
     answer: Issuances
   }
   /** Void every open voucher of a definition */
