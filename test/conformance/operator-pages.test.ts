@@ -4,51 +4,15 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { settings } from '../../src/app/settings.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
-import { copyDirectory, createPopulated } from '../support/cli.ts'
+import { copyDirectory, createPopulated, runInTerminal } from '../support/cli.ts'
 import { newSigner } from '../support/client.ts'
 import { describeFile } from '../support/database.ts'
 import { managerSecret, walletObject } from '../support/identities.ts'
+import { blockWith, openDesk, type Replacement, readText, root } from '../support/printed.ts'
 import { program } from '../support/program.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
-const root = join(import.meta.dir, '../..')
-const readText = (path: string) => readFileSync(join(root, path), 'utf8')
-
 afterAll(cleanUp)
-
-/** The block of a page that has this text. */
-function blockWith(page: string, text: string): string {
-  const blocks = [...readText(page).matchAll(/^ *```\w+\n([\s\S]*?)^ *```$/gm)]
-  const found = blocks.map(([, block = '']) => block).filter((block) => block.includes(text))
-  expect({ page, text, found: found.length }).toEqual({ page, text, found: 1 })
-  return found[0] ?? ''
-}
-
-/** `here` is called for each place where it is printed. */
-type Replacement = readonly [printed: string, here: () => string]
-
-/** A folder with the program, in which a block runs in one shell, each line to a good end. */
-function openDesk(env: Record<string, string>) {
-  const desk = newDirectory()
-  const command = program.map((part) => `'${part}'`).join(' ')
-  writeFileSync(join(desk, 'cuponera'), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 })
-  const run = async (block: string, ...replacements: Replacement[]): Promise<string> => {
-    const text = replacements.reduce((made, [from, to]) => made.replaceAll(from, to), block)
-    const shell = Bun.spawn(['sh', '-eu', '-c', text], {
-      cwd: desk,
-      env: { PATH: `${desk}:${process.env.PATH}`, PORT: '0', ...env },
-      stdin: 'ignore',
-      stderr: 'pipe',
-    })
-    const [out, err] = await Promise.all([
-      new Response(shell.stdout).text(),
-      new Response(shell.stderr).text(),
-    ])
-    expect({ block, code: await shell.exited, err }).toMatchObject({ block, code: 0 })
-    return out
-  }
-  return { desk, run }
-}
 
 describeFile('the commands of', () => {
   const env = { COUPON_MANAGER_NSEC: managerSecret.toString('hex') }
@@ -88,6 +52,59 @@ describeFile('the commands of', () => {
     await server.stop()
   })
 
+  test('the page on cards write a card, pay with it and end it', async () => {
+    const page = 'docs/cards.md'
+    const pesos = { ...env, TOKENS: `PESO:2:${manager}` }
+    const first = openDesk({ ...env, DATA_DIR: join(newDirectory(), 'data') })
+    const before = blockWith(page, '$ cuponera keys show')
+    const keys = await first.run(commandsIn(before), ['npub1ee3u…', () => manager])
+    expect(shapeOf(keys)).toContain('\nmanager key\n npub\n')
+
+    const server = await startServer({ env: pesos })
+    const port = new URL(server.url).port
+    const { run } = openDesk({ ...pesos, DATA_DIR: server.dataDir, PORT: port })
+    const making = blockWith(page, '$ cuponera card-sim new')
+    const made = await run(commandsIn(making))
+    const labelsOf = (text: string) =>
+      [...text.matchAll(/^(\w*) +\S+$/gm)].map(([, label]) => label)
+    expect(labelsOf(made)).toEqual(labelsOf(outputIn(making)))
+    const of = (label: string) => new RegExp(`^${label} +(\\S+)$`, 'm').exec(made)?.[1] ?? ''
+    const tap = of('tap')
+    for (const code of ['no-gateway', 'tap-used']) {
+      expect(await (await fetch(tap)).json()).toMatchObject({ code })
+    }
+    const shop = newHolder()
+    const paying = blockWith(page, '$ cuponera card-sim pay')
+    const paid = await run(
+      commandsIn(paying),
+      ['npub1k…', () => of('holder')],
+      ['npub1tienda…', () => shop],
+      ['0431db2a4c5fe7', () => of('uid')],
+    )
+    const rows = (text: string) => shapeOf(text).split('\n').toSorted()
+    expect(rows(paid)).toEqual(rows(outputIn(paying)))
+    await run(blockWith(page, 'cuponera cards otc UID'), ['UID', () => of('uid')])
+    await server.stop()
+  })
+
+  test('the page on operation move to another computer, and answer https there', async () => {
+    const old = openDesk({ DATA_DIR: join(newDirectory(), 'data') })
+    await old.run('cuponera serve')
+    const file = join(newDirectory(), 'mudanza.cuponera')
+    const here: Replacement = ['/media/usb/mudanza.cuponera', () => file]
+    const [out = '', into = ''] = blockWith('docs/operations.md', 'cuponera move out').split('\n')
+    const [, passphrase = ''] = /^ {2}((?:\S+[ -]){7}\S+)$/m.exec(await old.run(out, here)) ?? []
+    const fresh = join(newDirectory(), 'data')
+    const words = into.replace(here[0], file).replace(/ +#.*/, '').split(' ').slice(1)
+    const moved = await runInTerminal(words, { dataDir: fresh }, [
+      ['Passphrase: ', `${passphrase}\r`],
+    ])
+    expect(moved).toMatchObject({ code: 0 })
+    const { run } = openDesk({ DATA_DIR: fresh, TLS_PORT: '0' })
+    const block = blockWith('docs/operations.md', 'cuponera serve --host 0.0.0.0')
+    expect(await run(block)).toMatch(/https +https:/)
+  })
+
   test('the pages on backups work where the files exist', async () => {
     const backups = newDirectory()
     for (const path of [join(backups, 'monday.db'), join(dataDir, 'nightly.db')]) {
@@ -105,6 +122,16 @@ describeFile('the commands of', () => {
     for (const name of kept) expect(statSync(join(backups, name)).size).toBeGreaterThan(4096)
   })
 })
+
+/** The commands of a session on a terminal, and what they printed there. */
+const commandsIn = (session: string) =>
+  [...session.matchAll(/^\$ (.*)$/gm)].map(([, line]) => line).join('\n')
+const outputIn = (session: string) => session.replace(/^\$ .*\n/gm, '')
+/** A text without the values that differ from run to run. */
+const shapeOf = (text: string) => {
+  const plain = text.replace(/npub1[a-z0-9…]+/g, 'npub').replace(/\(\w+…?\)$/gm, '(…)')
+  return plain.replace(/[ \t]+/g, ' ')
+}
 
 // ── Files beside the pages
 

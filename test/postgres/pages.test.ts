@@ -1,0 +1,51 @@
+/** The shell blocks of docs/cluster.md, as printed, but for the address of the server. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { Connection } from '../../src/db/postgres/connection.ts'
+import { createPopulated } from '../support/cli.ts'
+import { type Postgres, startPostgres } from '../support/postgres.ts'
+import { blockWith, openDesk } from '../support/printed.ts'
+import { cleanUp } from '../support/server.ts'
+
+const page = 'docs/cluster.md'
+const printed = 'postgres://cuponera:secret@db.example/cuponera'
+let server: Postgres
+let superuser: Connection
+
+beforeAll(async () => {
+  const started = await startPostgres()
+  if (started === null) throw new Error('this machine has no PostgreSQL')
+  server = started
+  const connectionString = server.url('postgres', 'postgres')
+  superuser = await Connection.open({ connectionString }, 10_000, () => undefined)
+})
+afterAll(async () => {
+  superuser.destroy()
+  await cleanUp()
+  await server.stop()
+})
+
+test('make the role and its database, in which a first start makes the tables', async () => {
+  const [making = '', serving = ''] = blockWith(page, 'createuser --pwprompt').split('\n')
+  const { run } = openDesk({ PGHOST: server.socket, PGUSER: 'postgres' })
+  const [user = '', database = ''] = making.split(' && ')
+  if (Bun.which('createuser') === null) {
+    await superuser.send('CREATE ROLE cuponera LOGIN', [])
+    await superuser.send('CREATE DATABASE cuponera OWNER cuponera', [])
+  } else {
+    // Without a terminal it reads the password from its input.
+    await run(`printf 'secret\\nsecret\\n' | setsid -w ${user} && ${database}`)
+  }
+  const said = await run(serving, [printed, () => server.url('cuponera')])
+  expect(said).toMatch(/^ {2}database +.*cuponera/m)
+})
+
+test('move a service to PostgreSQL and back', async () => {
+  await superuser.send('CREATE DATABASE moved OWNER cuponera TEMPLATE template0', [])
+  const { dataDir } = await createPopulated()
+  const { desk, run } = openDesk({})
+  cpSync(dataDir, join(desk, 'data'), { recursive: true })
+  await run(blockWith(page, 'cuponera move --from ./data'), [printed, () => server.url('moved')])
+  expect(await run('cuponera check --data-dir ./data')).toContain('6 vouchers')
+})
