@@ -1,24 +1,25 @@
 /** The page for the first ten minutes: its blocks in one shell, as printed, against a real server. */
 import { afterAll, expect, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { program } from '../support/program.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
-const page = readFileSync(join(import.meta.dir, '../../docs/api/start.md'), 'utf8')
+const root = join(import.meta.dir, '../..')
+const page = readFileSync(join(root, 'docs/api/start.md'), 'utf8')
 const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text)
 
 afterAll(cleanUp)
 
 test('the five calls of the start page redeem a coupon', async () => {
   const { url } = await startServer()
+  // The folder of the source, in which the page leaves a key.
   const folder = newDirectory()
-  const command = program.map((part) => `'${part}'`).join(' ')
-  writeFileSync(join(folder, 'cuponera'), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 })
+  for (const name of ['src', 'node_modules']) symlinkSync(join(root, name), join(folder, name))
   expect(blocks).toHaveLength(6)
   const shell = Bun.spawn(['sh', '-eu', '-c', blocks.join('\n')], {
     cwd: folder,
-    env: { PATH: `${folder}:${process.env.PATH}`, URL: url },
+    env: { PATH: process.env.PATH, URL: url },
     stdin: 'ignore',
     stderr: 'pipe',
   })

@@ -93,7 +93,9 @@ test('the chapter brings a coupon from one service to the other', async () => {
   expect(named).toContain('"allowVouchers":true')
   const token = await openSession(one, newSigner())
   const { nonce } = await mintOne(one, token, await createDefinition(one, token))
-  expect(JSON.parse(await outputOf(send, { nonce }))).toEqual({ status: 'SENT' })
+  expect(JSON.parse(await outputOf(send, { link: `${one}/c#${nonce}` }))).toEqual({
+    status: 'SENT',
+  })
 
   const secret = Uint8Array.fromHex(sha256Hex('customer'))
   const [held] = await openInbox(two, { name: 'ana', secret, signer: newSigner(secret) })
