@@ -5,36 +5,18 @@ import { join } from 'node:path'
 import { createPopulated, runCommand } from '../support/cli.ts'
 import { call } from '../support/client.ts'
 import { describeFile, onFile } from '../support/database.ts'
+import { metricsOf, namesIn, readText, root } from '../support/printed.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
-const docs = join(import.meta.dir, '../../docs')
-const page = readFileSync(join(docs, 'monitoring.md'), 'utf8')
-const cluster = readFileSync(join(docs, 'cluster.md'), 'utf8')
-
-/** The names in the first column of a table that begins with `metric` or `alert`. */
-function namesIn(text: string, head: string): string[] {
-  const [, rows = ''] =
-    new RegExp(`^\\| ${head} \\|.*\\n\\|.*\\n((?:\\|.*\\n)+)`, 'm').exec(text) ?? []
-  return rows
-    .split('\n')
-    .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)])
-    .map(([, name = '']) => name)
-}
+const docs = join(root, 'docs')
+const page = readText('docs/monitoring.md')
 
 const everywhere = namesIn(page, 'metric')
-const onNodes = namesIn(cluster, 'metric')
-
-/** Name and type of each series of a server. */
-async function series(url: string): Promise<Map<string, string>> {
-  const { text } = await call(url, '/metrics')
-  return new Map(
-    [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = '', type = '']) => [name, type]),
-  )
-}
+const onNodes = namesIn(readText('docs/cluster.md'), 'metric')
 
 let live: Map<string, string>
 beforeAll(async () => {
-  live = await series((await startServer()).url)
+  live = await metricsOf((await startServer()).url)
 })
 afterAll(cleanUp)
 

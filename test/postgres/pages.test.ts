@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { Connection } from '../../src/db/postgres/connection.ts'
 import { createPopulated } from '../support/cli.ts'
 import { type Postgres, startPostgres } from '../support/postgres.ts'
-import { blockWith, openDesk } from '../support/printed.ts'
-import { cleanUp } from '../support/server.ts'
+import { blockWith, metricsOf, namesIn, openDesk, readText } from '../support/printed.ts'
+import { cleanUp, startServer } from '../support/server.ts'
 
 const page = 'docs/cluster.md'
 const printed = 'postgres://cuponera:secret@db.example/cuponera'
@@ -39,6 +39,17 @@ test('make the role and its database, in which a first start makes the tables', 
   }
   const said = await run(serving, [printed, () => server.url('cuponera')])
   expect(said).toMatch(/^ {2}database +.*cuponera/m)
+})
+
+test('the tables of metrics are those of a service on PostgreSQL', async () => {
+  await superuser.send('CREATE DATABASE measured OWNER cuponera TEMPLATE template0', [])
+  const service = await startServer({ env: { DATABASE_URL: server.url('measured') } })
+  // The age of a backup belongs to a file.
+  const everywhere = namesIn(readText('docs/monitoring.md'), 'metric').filter(
+    (name) => name !== 'cuponera_backup_age_seconds',
+  )
+  const listed = [...everywhere, ...namesIn(readText(page), 'metric')]
+  expect([...(await metricsOf(service.url)).keys()].toSorted()).toEqual(listed.toSorted())
 })
 
 test('move a service to PostgreSQL and back', async () => {

@@ -2,6 +2,7 @@
 import { expect } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { call } from './client.ts'
 import { program } from './program.ts'
 import { newDirectory } from './server.ts'
 
@@ -55,4 +56,22 @@ cat "$0.out"; kill -INT $pid; wait $pid || [ $? = 130 ]
     return out
   }
   return { desk, run }
+}
+
+/** The names in the first column of a table that begins with `metric` or `alert`. */
+export function namesIn(text: string, head: string): string[] {
+  const [, rows = ''] =
+    new RegExp(`^\\| ${head} \\|.*\\n\\|.*\\n((?:\\|.*\\n)+)`, 'm').exec(text) ?? []
+  return rows
+    .split('\n')
+    .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)])
+    .map(([, name = '']) => name)
+}
+
+/** Name and type of each metric of a server. */
+export async function metricsOf(url: string): Promise<Map<string, string>> {
+  const { text } = await call(url, '/metrics')
+  return new Map(
+    [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = '', type = '']) => [name, type]),
+  )
 }
