@@ -3,7 +3,6 @@ import type { ApiDocument, Operation, Schema } from '../../src/http/openapi.ts'
 
 /** Schemas as this document has them, beyond those that the service itself looks into. */
 type Part = Schema & {
-  patternProperties?: Record<string, Part>
   additionalProperties?: boolean | Part
 }
 
@@ -226,7 +225,7 @@ function bodyOf({ content }: NonNullable<Operation['requestBody']>): string {
 
 /** A schema as TypeScript. */
 function typeOf(schema: Part): string {
-  const { $ref, anyOf, allOf, items, properties, patternProperties } = schema
+  const { $ref, anyOf, allOf, items, properties, additionalProperties: values } = schema
   if ($ref !== undefined) return $ref.slice($ref.lastIndexOf('/') + 1)
   if (schema.const !== undefined) return quoted(schema.const)
   if (schema.enum) return enumOf(schema.enum)
@@ -234,8 +233,7 @@ function typeOf(schema: Part): string {
   if (allOf) return allOf.map((one) => braced(typeOf(one))).join(' & ')
   if (items) return `${braced(typeOf(items))}[]`
   if (properties && Object.keys(properties).length > 0) return objectOf(schema)
-  const [values] = Object.values(patternProperties ?? {})
-  if (values) return `Record<string, ${typeOf(values)}>`
+  if (typeof values === 'object') return `Record<string, ${typeOf(values)}>`
   return plain[schema.type ?? ''] ?? 'unknown'
 }
 

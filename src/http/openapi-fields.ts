@@ -35,8 +35,9 @@ function explain(schema: Schema, model: string, words: FieldWords): void {
     if (pattern) for (const text of textsOf(field)) text.pattern ??= pattern
     explain(field, model, words)
   }
-  for (const part of [schema.items, ...(schema.anyOf ?? []), ...(schema.allOf ?? [])]) {
-    if (part) explain(part, model, words)
+  const { items, anyOf = [], allOf = [], additionalProperties: values } = schema
+  for (const part of [items, values, ...anyOf, ...allOf]) {
+    if (typeof part === 'object') explain(part, model, words)
   }
 }
 

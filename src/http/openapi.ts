@@ -136,7 +136,9 @@ export async function describeApi(
     paths[pattern][method.toLowerCase()] = illustrate(operation, pattern, reference(name))
     await nextTurn()
   }
-  const schemas = named.map(([text, name]) => [name, nameParts(JSON.parse(text), names)] as const)
+  const schemas = named.map(
+    ([text, name]) => [name, nameParts(plainRecord(JSON.parse(text)), names)] as const,
+  )
   const written = JSON.stringify([paths, schemas])
   const used = schemas.filter(([name]) => written.includes(`"${refTo(name)}"`))
   const document: ApiDocument = {
@@ -351,12 +353,21 @@ function nameParts(tree: Record<string, unknown>, names: Names): Record<string, 
   return Object.fromEntries(Object.entries(tree).map(([key, part]) => [key, namePart(part, names)]))
 }
 
+/** TypeBox writes the values of a record under a pattern that takes any key. */
+function plainRecord(schema: Schema): Schema {
+  const { patternProperties, ...rest } = schema as Schema & {
+    patternProperties?: Record<string, Schema>
+  }
+  const values = patternProperties?.['^(.*)$']
+  return values ? { ...rest, additionalProperties: values } : schema
+}
+
 function namePart(part: unknown, names: Names): unknown {
   if (Array.isArray(part)) return part.map((item) => namePart(item, names))
   if (typeof part !== 'object' || part === null) return part
   const name = names.get(JSON.stringify(part))
   if (name !== undefined) return { $ref: refTo(name) }
-  const { anyOf, ...rest } = withoutMessage(part as Schema)
+  const { anyOf, ...rest } = plainRecord(withoutMessage(part as Schema))
   // The model of a part that is parsed by hand is an object with a title, the name of its real model.
   if (rest.title !== undefined && [...names.values()].includes(rest.title)) {
     return { $ref: refTo(rest.title) }

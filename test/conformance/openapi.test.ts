@@ -333,8 +333,9 @@ function undescribed(schema: Schema): string[] {
     ...(hasWords(field) ? [] : [name]),
     ...undescribed(field),
   ])
-  const parts = [schema.items, ...(schema.anyOf ?? []), ...(schema.allOf ?? [])]
-  return [...fields, ...parts.flatMap((part) => (part ? undescribed(part) : []))]
+  const { items, anyOf = [], allOf = [], additionalProperties: values } = schema
+  const parts = [items, values, ...anyOf, ...allOf].filter((part) => typeof part === 'object')
+  return [...fields, ...parts.flatMap(undescribed)]
 }
 
 function hasWords({ description, anyOf = [], enum: words, type, $ref }: Schema): boolean {

@@ -148,6 +148,7 @@ export const fieldSentences: Readonly<Record<string, string>> = {
   'The only keys that the holder’s cards pay; empty for all':
     'Las únicas claves a las que pagan las tarjetas del titular; vacío para todas',
   'In the smallest unit; text above 2^53 − 1': 'En la unidad menor; texto más allá de 2^53 − 1',
+  'Sums that the card may spend': 'Sumas que la tarjeta puede gastar',
   'Seconds; 0: in one payment': 'Segundos; 0: en un solo pago',
   'Settings of each card, by its id': 'Ajustes de cada tarjeta, por su id',
   '`unknown`: no answer for 20 seconds; `released`: none at all':

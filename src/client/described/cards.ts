@@ -14,12 +14,19 @@ export type CardConfig = {
   cards: Record<
     string,
     {
+      /** For people, 1 to 80 characters */
       name: string
+      /** For people; empty if there is none */
       description: string
+      /** State, one word */
       status: 'ENABLED' | 'DISABLED'
+      /** Sums that the card may spend */
       limits: {
+        /** For people, 1 to 80 characters */
         name: string
+        /** For people; empty if there is none */
         description: string
+        /** Name of the token */
         token: string
         /** In the smallest unit; text above 2^53 − 1 */
         amount: number | string
@@ -33,9 +40,13 @@ export type CardConfig = {
 export type CardData = Record<
   string,
   {
+    /** The look of the card */
     design: {
+      /** UUID */
       uuid: string
+      /** For people, 1 to 80 characters */
       name: string
+      /** For people; empty if there is none */
       description: string
     }
   }
@@ -102,6 +113,7 @@ export type Scan =
       tokens: Record<
         string,
         {
+          /** Millisatoshi */
           minWithdrawable: number
           /** In the smallest unit; text above 2^53 − 1 */
           maxWithdrawable: number | string

@@ -23,7 +23,7 @@ export const CardConfigModel = t.Object({
       name: t.String(),
       description: t.String(),
       status: t.Union([t.Literal('ENABLED'), t.Literal('DISABLED')]),
-      limits: t.Array(LimitModel),
+      limits: t.Array(LimitModel, { description: 'Sums that the card may spend' }),
     }),
   ),
 })
