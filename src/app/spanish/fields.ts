@@ -21,7 +21,7 @@ export const fieldSentences: Readonly<Record<string, string>> = {
   'True takes the definition out of circulation, false brings it back':
     'Verdadero saca la definición de circulación, falso la trae de vuelta',
   '`0` leaves out refreshed vouchers, so that a page may have fewer':
-    '`0` deja afuera los cupones que cambiaron de manos, así que una página puede tener menos',
+    'Con `0` no se listan los cupones que cambiaron de manos; una página puede tener menos filas',
   'The handle of a voucher: its chain of refreshes, oldest first':
     'El handle de un cupón: su cadena de cambios de manos, los viejos primero',
   'Made worthless by the merchant': 'Los que anuló el comercio',
@@ -299,7 +299,7 @@ export const fieldSentences: Readonly<Record<string, string>> = {
   'Why authentication failed': 'Por qué falló la autenticación',
   'Why the service is not ready': 'Por qué el servicio no está listo',
   'True if the `zapRequest` was filed with the redemption, false if it was dropped. Present on a success that was sent one':
-    'Verdadero si el `zapRequest` quedó con el canje, falso si se descartó. Presente en un éxito al que se le mandó uno',
+    'Verdadero si el `zapRequest` se guardó con el canje, falso si se descartó. Solo está en un canje nuevo al que se le mandó uno',
   'A setup code would let the caller in': 'Un código de instalación admitiría a quien pregunta',
   'When and with which purchase it is redeemed. Absent without rules':
     'Cuándo y con qué compra se canjea. Falta si no hay reglas',

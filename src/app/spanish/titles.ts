@@ -137,7 +137,7 @@ export const titles: Readonly<Record<string, string>> = {
     'Un nonce que permite a alguien registrar una identidad',
   'Whether a nonce can be used': 'Si un nonce se puede usar',
   'Whether anybody may register a name': 'Si cualquiera puede registrar un nombre',
-  'An event that makes one nonce, for anybody': 'Un evento que hace un nonce, para cualquiera',
+  'An event that makes one nonce, for anybody': 'Un evento con el que cualquiera obtiene un nonce',
   'Register a name for a key; burns a nonce': 'Registrar un nombre para una clave; gasta un nonce',
   'Whose name it is; 404 while it is free': 'De quién es un nombre; 404 mientras esté libre',
   'Whose name it is (NIP-05)': 'De quién es un nombre (NIP-05)',
