@@ -39,6 +39,13 @@ export const judgedFaults: PlantedFault[] = [
     suites: [powerCut],
   },
   planted(
+    'a service that arrives gets its names before its content is on disk',
+    'test/fault/power-cut.test.ts -t in its move',
+    'src/db/arrival.ts',
+    '    syncFile(path)\n',
+    '',
+  ),
+  planted(
     'a commit is refused because the fold behind it failed',
     'test/fault/disk-faults.test.ts -t checkpoint',
     'src/db/sqlite.ts',

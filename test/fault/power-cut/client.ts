@@ -118,6 +118,8 @@ export class Client {
   #step(): Promise<unknown> {
     if (this.#coupons.length === 0) return this.#define()
     if (this.#insistent) return this.#stepThatRepeats()
+    // Also a short life has events of the relay.
+    if (!this.lane.steps.some(({ kind }) => kind === 'publish')) return this.#publish()
     if (this.#random.chance(0.3)) {
       const give = () => (this.#open.length > 0 ? this.#take().nonce : null)
       return this.#holder.step(this.#base, give)

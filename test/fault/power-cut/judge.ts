@@ -48,24 +48,27 @@ export async function judge(service: Service, known: Known, judging: Judging): P
     }
   }
   if (service.clean === true && !known.mayBeClean) problems.push('it takes the file for closed')
-  problems.push(...(await judgeWorlds(service, judging, known.coupons, known.relay)))
+  problems.push(
+    ...(await judgeWorlds(service, judging, known.coupons, known.relay, known.together)),
+  )
   problems.push(...(await service.check()))
   return problems
 }
 
-/** Compare both databases with the worlds that each may be in. */
+/** Compare both databases with the worlds that each may be in. `together`: that of the relay is in the one of the coupons. */
 export async function judgeWorlds(
   service: Service,
   judging: Judging,
   coupons: readonly World[],
   relay: readonly World[],
+  together = false,
 ): Promise<string[]> {
   const { life } = judging
   const lanes = [...(coupons[0]?.keys() ?? [])]
   const found = new Map<Lane, Found>()
   for (const lane of lanes) found.set(lane, await findState(service, lane))
   const held = bestOf(life, coupons, (...state) => couponProblems(found.get(state[0]), ...state))
-  const events = bestOf(life, relay, (lane, { steps }) =>
+  const events = bestOf(life, together ? held.worlds : relay, (lane, { steps }) =>
     eventProblems(found.get(lane), lane, steps),
   )
   const asked = [...held.stands].map(async ([lane, stand]) => {
@@ -154,7 +157,8 @@ async function findState(service: Service, lane: Lane): Promise<Found> {
 /** The steps of a lane that a state holds. `told`: those that must be there. `doubt`: and a refused attempt at the next one. */
 type Stand = { told: number; steps: number; doubt: boolean; settledAgain: boolean }
 type Compare = (lane: Lane, stand: Stand) => string[]
-type Best = { problems: string[]; stands: Map<Lane, Stand> }
+/** `worlds`: those that fit as well as it does. */
+type Best = { problems: string[]; stands: Map<Lane, Stand>; worlds: World[] }
 
 function* standsOf(lane: Lane, { least, most, settledAgain = false }: Held): Generator<Stand> {
   const stand = { told: least, steps: least, doubt: false, settledAgain }
@@ -195,10 +199,12 @@ function bestOf(life: Life, worlds: readonly World[], compare: Compare): Best {
     if (problems.length === 0 && ![...spans.values()].every(haveOneMoment)) {
       problems.push('the clients are of different moments')
     }
-    return { problems, stands }
+    return { problems, stands, world }
   })
   const [best] = fits.sort((one, other) => one.problems.length - other.problems.length)
-  return best ?? { problems: [], stands: new Map() }
+  if (!best) return { problems: [], stands: new Map(), worlds: [] }
+  const equal = fits.filter(({ problems }) => problems.length === best.problems.length)
+  return { ...best, worlds: equal.map(({ world }) => world) }
 }
 
 function couponProblems(found: Found | undefined, lane: Lane, stand: Stand): string[] {

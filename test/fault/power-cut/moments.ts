@@ -24,6 +24,8 @@ export type Known = {
   /** Each database must be as in one of these worlds. */
   coupons: World[]
   relay: World[]
+  /** Both databases are in the same one of these worlds. */
+  together: boolean
   /** The worlds of which one is in the file of the backup. */
   backups: World[]
   backupMayBeMissing: boolean
@@ -81,6 +83,8 @@ export class Moments {
     const worlds = this.#worlds()
     return {
       ...{ at, program, coupons: worlds, relay: worlds },
+      // A restore replaces one after the other. A start completes an arrival before it opens one of them.
+      together: program !== 'restore',
       name: moves ? names.moved : names.data,
       ...{ backups: this.#backups, backupMayBeMissing: this.#backupMayBeMissing },
       moved: this.#done.has('moved-out'),
