@@ -2,6 +2,7 @@
 //   bun .tools/build.ts                         dist/cuponera, for this machine
 //   bun .tools/build.ts --target linux-arm64    dist/cuponera-linux-arm64
 //   bun .tools/build.ts --all                   every target, dist/cuponera and dist/SHA256SUMS
+//   bun .tools/build.ts --tests                 dist/cuponera, and dist/tests: programs of the tests
 // It also writes dist/cuponera.licences.txt, the text that `cuponera licences` prints.
 import { createHash } from 'node:crypto'
 import {
@@ -216,11 +217,20 @@ async function buildAll(): Promise<void> {
 
 if (import.meta.main) {
   const { values } = parseArgs({
-    options: { target: { type: 'string' }, all: { type: 'boolean', default: false } },
+    options: {
+      target: { type: 'string' },
+      all: { type: 'boolean', default: false },
+      tests: { type: 'boolean', default: false },
+    },
   })
   if (values.all) await buildAll()
   else if (values.target) {
     const target = parseTarget(values.target)
     await build({ target, outfile: fileOf(target) })
-  } else await build({ target: parseTarget(host()), outfile: join(dist, 'cuponera') })
+  } else {
+    const target = parseTarget(host())
+    await build({ target, outfile: join(dist, 'cuponera') })
+    const entries = ['test/support/programs.ts', ...programEntries.slice(1)]
+    if (values.tests) await build({ target, outfile: join(dist, 'tests'), entries })
+  }
 }

@@ -37,17 +37,21 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 setUp({ tests: true })
 const bin = (name) => join(root, 'node_modules', '.bin', name)
 const biome = ['ci', '--error-on-warnings', `--colors=${colours ? 'force' : 'off'}`]
-await check('format and lint', bin('biome'), biome)
-await check('types', bin('tsc'), ['--noEmit', '--pretty', String(Boolean(colours))])
 const asked = process.argv.slice(2)
 const ofPages = (path) => /(^|[\\/])ui([\\/]|$)/.test(path)
 const skipped = process.env.SKIP_UI === '1'
 const pages = asked.length === 0 || asked.some(ofPages)
-const withPages = pages && !skipped && (await hasBrowser())
 const ofPostgres = (path) => /(^|[\\/])postgres([\\/]|$)/.test(path)
 const postgres = asked.length === 0 || asked.some(ofPostgres)
 const postgresSkipped = process.env.SKIP_PG === '1'
 const withPostgres = postgres && !postgresSkipped && hasPostgres()
+// The browser is fetched, and the program built, while the linter and the compiler work.
+const finding = pages && !skipped ? hasBrowser() : Promise.resolve(false)
+await check('format and lint', bin('biome'), biome)
+const building = asked.length === 0 ? build() : Promise.resolve()
+await check('types', bin('tsc'), ['--noEmit', '--pretty', String(Boolean(colours))])
+await building
+const withPages = await finding
 const named = asked
   .filter((path) => !(skipped && ofPages(path)))
   .filter((path) => !(postgresSkipped && ofPostgres(path)))
@@ -58,7 +62,8 @@ if (postgres && !withPostgres) tellOfPostgres()
 verdict()
 
 async function hasBrowser() {
-  const { code } = await part('browser', bun, [join(root, '.tools', 'browser.ts')])
+  const script = join(root, '.tools', 'browser.ts')
+  const { code } = await part('browser', bun, [script], 'at the end')
   return code === 0
 }
 
@@ -84,15 +89,15 @@ async function everything() {
     'tests of faults': ['fault'],
     'tests of commands': ['cli'],
     'tests of stores and of the interface': ['contract', 'conformance'],
+    'tests of routes': ['http'],
     'tests of relays': ['gateway', 'relay'],
     'tests of wallets': ['wallet'],
-    'tests of routes': ['http'],
+    'tests of units': ['unit'],
   }
   const parts = {
     ...apart,
     'tests of the rest': names.filter((name) => !Object.values(apart).flat().includes(name)),
   }
-  await build()
   const waiting = Object.entries(parts)
   let shown = 'as it comes'
   const work = async () => {
@@ -109,13 +114,15 @@ async function everything() {
 }
 
 /**
- * Build the program for the tests: from source each of a thousand starts takes three times as long. Servers whose roots
- * are checked run from source.
+ * Build the program, and programs of the tests: from source each of a thousand starts takes three times as long.
  */
 async function build() {
-  const { code } = await part('build', bun, [join(root, '.tools', 'build.ts')])
-  if (code === 0) process.env.TEST_PROGRAM = join(root, 'dist', 'cuponera')
-  else console.log('The program was not built for this machine: its tests run from source.')
+  const script = join(root, '.tools', 'build.ts')
+  const { code } = await part('build', bun, [script, '--tests'], 'at the end')
+  if (code === 0) {
+    process.env.TEST_PROGRAM = join(root, 'dist', 'cuponera')
+    process.env.TEST_PROGRAMS = join(root, 'dist', 'tests')
+  } else console.log('The program was not built for this machine: its tests run from source.')
 }
 
 /** Report page tests that were not run; they count as failed unless SKIP_UI=1 left them out. */

@@ -1,7 +1,6 @@
 /** Budgets follow the credential: a crowd behind one address takes nothing from a till, a customer and a card there. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { asking, cardEnv, scanPath, tapQuery } from '../support/cards.ts'
 import {
@@ -20,6 +19,7 @@ import {
 } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { createInvoice, newFundedCard, payEvent } from '../support/payments.ts'
+import { loopbackProgram } from '../support/program.ts'
 import { callRaw } from '../support/raw.ts'
 import { expectRefusal, refuses } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
@@ -300,7 +300,7 @@ describe('the budget of a credential', () => {
 test('senders to other services do not keep anybody from sending to a name here', async () => {
   const server = await startServer({
     env: { PUBLIC_URL: 'https://shop.test', MERCHANTS: 'open' },
-    command: [process.execPath, join(import.meta.dir, '../support/loopback-child.ts')],
+    command: loopbackProgram,
   })
   const token = await signedSession(server, newSigner())
   const couponId = await createDefinition(server.url, token)

@@ -13,6 +13,7 @@ import {
   openSession,
   sha256Hex,
 } from '../support/client.ts'
+import { loopbackProgram } from '../support/program.ts'
 import { callRaw } from '../support/raw.ts'
 import { expectRefusal } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
@@ -36,7 +37,7 @@ let held: Promise<void> | null = null
 let far: ReturnType<typeof Bun.serve>
 let server: TestServer
 let token: string
-const command = [process.execPath, join(import.meta.dir, '../support/loopback-child.ts')]
+const command = loopbackProgram
 const env = { RATE_LIMIT: 'off' }
 
 beforeAll(async () => {

@@ -1,17 +1,15 @@
 /** The log and the metrics after the main thread answered nobody for a while. */
 import { afterAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { call, newSigner } from '../support/client.ts'
+import { loopbackProgram } from '../support/program.ts'
 import { cleanUp, startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
-
-const child = join(import.meta.dir, '../support/loopback-child.ts')
 
 afterAll(cleanUp)
 
 test('a stall is logged with the pattern of its route, and shown by a metric', async () => {
   const env = { FAULT: 'hold /.well-known/nostr.json', HTTPS_PORT: '1' }
-  const server = await startServer({ command: [process.execPath, child], env })
+  const server = await startServer({ command: loopbackProgram, env })
   const path = '/api/coupons/minters?secret=1'
   let asked = 0
   const stall = async () => {

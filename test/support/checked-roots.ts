@@ -1,7 +1,7 @@
 /**
  * Loaded into a process, it checks each operation on the coupon database: every row that it writes
  * belongs to a root that it has, and roots are locked in their order. A process of the program loads it
- * with `--preload` while CHECK_ROOTS is set, a test by importing it.
+ * with `--preload`, or is built with it (programs.ts); a test imports it.
  */
 import { Database as Sqlite } from 'bun:sqlite'
 import { Batch } from '../../src/db/batch.ts'

@@ -1,6 +1,5 @@
 /** The panel of a merchant, for the tests of its pages: each test has a merchant and a page of its own. */
 import { expect } from 'bun:test'
-import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { type Visit, visit } from './browser.ts'
 import { shopCertificate } from './certificates.ts'
@@ -14,6 +13,7 @@ import {
   newSigner,
 } from './client.ts'
 import { makeKey } from './merchant-page.ts'
+import { loopbackProgram } from './program.ts'
 import { startServer, type TestServer } from './server.ts'
 
 const opened: Visit[] = []
@@ -39,7 +39,7 @@ export async function startWithFarHost(
   })
   const server = await startServer({
     // Its outgoing requests go to the loopback, which the program never allows.
-    command: [process.execPath, join(import.meta.dir, 'loopback-child.ts')],
+    command: loopbackProgram,
     env: { RATE_LIMIT: 'off', HTTPS_PORT: String(far.port) },
   })
   return { server, far }

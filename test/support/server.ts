@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Connection, StatementFailed } from '../../src/db/postgres/connection.ts'
 import { databaseUrlOf, disconnect, serverUrl } from './database.ts'
-import { main, program } from './program.ts'
-
-const project = join(import.meta.dir, '../..')
+import { checkedProgram, program } from './program.ts'
 
 export type TestServer = {
   url: string
@@ -28,7 +26,7 @@ export type ServerOptions = {
   /** Fail operations that write outside of their roots; with CHECK_ROOTS set, in every server. */
   checkRoots?: boolean
   /** The command to run in place of the source, such as a built binary. */
-  command?: string[]
+  command?: readonly string[]
 }
 
 const children = new Set<TestServer>()
@@ -47,9 +45,7 @@ export function newDirectory(): string {
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? newDirectory()
   const checked = options.checkRoots ?? process.env.CHECK_ROOTS !== undefined
-  const preload = join(project, 'test/support/checked-roots.ts')
-  const command =
-    options.command ?? (checked ? [process.execPath, '--preload', preload, main] : program)
+  const command = options.command ?? (checked ? checkedProgram : program)
   const child = Bun.spawn([...command, 'serve', ...(options.flags ?? [])], {
     env: {
       PATH: process.env.PATH,

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
-import { join } from 'node:path'
 import { createServer } from 'node:tls'
 import { decrypt, getConversationKey } from 'nostr-tools/nip44'
 import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
@@ -9,6 +8,7 @@ import { shopCertificate } from './certificates.ts'
 import { call, type Json, newSigner } from './client.ts'
 import { secondsNow } from './clock.ts'
 import { databaseOf } from './database.ts'
+import { loopbackProgram } from './program.ts'
 import { newDirectory, startServer, type TestServer } from './server.ts'
 
 /** A TLS door on 127.0.0.1 in front of a server that may be killed and come back elsewhere. */
@@ -91,8 +91,6 @@ export async function planShop(name: 'shop.test' | 'localhost'): Promise<Omit<Sh
   return { host, url: `https://${host}`, manager, front, dataDir: newDirectory(), env }
 }
 
-const child = [process.execPath, join(import.meta.dir, 'loopback-child.ts')]
-
 /** Start a planned shop, or start it again; `fault`: where it dies. */
 export async function runShop(
   plan: Omit<Shop, 'server'>,
@@ -104,7 +102,11 @@ export async function runShop(
   const services = knows.map(({ manager, url }) => `${npubOf(manager)}|${url}/api/coupons/refresh`)
   if (services.length > 0) plan.env.VOUCHER_SERVICES = services.join(',')
   const { dataDir, env, front } = plan
-  const server = await startServer({ command: child, dataDir, env: { ...env, FAULT: fault } })
+  const server = await startServer({
+    command: loopbackProgram,
+    dataDir,
+    env: { ...env, FAULT: fault },
+  })
   front.target = server.url
   return Object.assign(plan, { server })
 }

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { type Answer, call, type Json, newSigner } from '../support/client.ts'
@@ -12,6 +11,7 @@ import {
   newIdentityNonce,
   walletObject,
 } from '../support/identities.ts'
+import { loopbackProgram } from '../support/program.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { startWallet } from '../support/wallet.ts'
@@ -24,12 +24,11 @@ const metadata = '[["text/plain","Ana"],["text/identifier","ana@wallet.example"]
 let answer: (url: URL) => Response | Promise<Response> = () => Response.json(invoice)
 const wallet = startWallet((url) => answer(url))
 const lud16 = walletObject({ callback: `${wallet.url}/cb?id=7`, metadata })
-const child = [process.execPath, join(import.meta.dir, '../support/loopback-child.ts')]
 let server: TestServer
 
 beforeAll(async () => {
   // Connections may go to the loopback, which the program never allows.
-  server = await startServer({ command: child, env: managerEnv })
+  server = await startServer({ command: loopbackProgram, env: managerEnv })
   await add(server, { name: 'ana', pubkey: payee.pubkey, lud16 })
   await add(server, { name: 'solo', pubkey: plain.pubkey })
 })

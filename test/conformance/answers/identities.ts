@@ -1,5 +1,4 @@
 import { expect } from 'bun:test'
-import { join } from 'node:path'
 import { call, type Json, newKey, newSigner } from '../../support/client.ts'
 import { damage } from '../../support/database.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
@@ -11,6 +10,7 @@ import {
   newIdentityNonce,
   walletObject,
 } from '../../support/identities.ts'
+import { loopbackProgram } from '../../support/program.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { startWallet } from '../../support/wallet.ts'
 
@@ -162,7 +162,7 @@ export function testIdentities(service: Documented): void {
       ?.content?.['application/json'] ?? { example: null }
     await using wallet = startWallet(() => Response.json(example))
     // A way out to the loopback, which the program never takes.
-    const command = [process.execPath, join(import.meta.dir, '../../support/loopback-child.ts')]
+    const command = loopbackProgram
     const at = await startServer({ command, env: { RATE_LIMIT: 'off', ...managerEnv } })
     const { ask, register } = await withManager(service, at)
     const lud16 = walletObject({ callback: `${wallet.url}/cb` })
