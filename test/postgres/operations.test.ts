@@ -105,16 +105,16 @@ test('a last write that fails unseen fails its operation, of which nothing stand
 test('a commit waits for no write that nobody awaits', async () => {
   const { url, other } = await rows.create()
   const engine = rows.engine(url, { connections: 1 })
-  const { send } = Connection.prototype
+  const { sendWithin } = Connection.prototype
   let [under, most] = [0, 0]
-  const spy = spyOn(Connection.prototype, 'send').mockImplementation(async function (
+  const spy = spyOn(Connection.prototype, 'sendWithin').mockImplementation(async function (
     this: Connection,
     text,
     params,
   ) {
     under++
     if (text === 'COMMIT') most = under
-    return send.call(this, text, params).finally(() => under--)
+    return sendWithin.call(this, text, params).finally(() => under--)
   })
   try {
     await engine.transact({ roots: 'none' }, async (tx) => {

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import { Client, type ClientConfig, DatabaseError, types } from 'pg'
 import { limits } from '../../base/limits.ts'
 import type { SqlValue } from '../sql.ts'
+import { type Asked, Prepared, Turn } from './turn.ts'
 
 /** A statement that the server refused: the connection and its transaction are as the server says. */
 export class StatementFailed extends Error {
@@ -26,6 +27,9 @@ export type Result = {
   /** The word of the server for what it did: COMMIT of a failed transaction does a ROLLBACK. */
   command: string
 }
+
+/** SQLSTATE of a statement behind one that failed. */
+const inFailedTransaction = '25P02'
 
 /** SQLSTATE of a server that goes away, and those of the class "connection exception". */
 const gone = /^(08|57P0)/
@@ -63,6 +67,14 @@ function parseInteger(text: string): number {
   return value
 }
 
+/** The failure of the statements that the server skipped behind one that failed. Where the server goes away it is the same. */
+function skippedBehind(cause: Error): Error {
+  if (!(cause instanceof DatabaseError) || gone.test(cause.code ?? '')) return cause
+  const skipped = new DatabaseError('skipped, since a statement before it failed', 0, 'error')
+  skipped.code = inFailedTransaction
+  return skipped
+}
+
 /** Throws ConnectionLost where a file that the address names (`sslrootcert`, `sslkey`) cannot be read. */
 function createClient(config: ClientConfig, timeoutMs: number): Client {
   try {
@@ -92,6 +104,11 @@ export class Connection {
   #warned = false
   #gathers = false
   readonly #names = new Map<string, string>()
+  /** Statements of a transaction that wait for the end of this turn of the loop. */
+  #asked: Asked[] = []
+  /** Those that turns have sent, by their texts. */
+  readonly #prepared = new Map<string, Prepared>()
+  #turnNames = 0
   readonly #onEnd: () => void
   readonly #watch: ReturnType<typeof setInterval>
 
@@ -156,6 +173,7 @@ export class Connection {
 
   /** Send a statement behind those under way. Each text is prepared once. */
   async send(text: string, params: readonly SqlValue[]): Promise<Result> {
+    this.#sendTurn()
     if (!this.#open) throw new ConnectionLost('the connection has ended')
     this.#under++
     this.#waitingSince ??= performance.now()
@@ -170,8 +188,27 @@ export class Connection {
     } catch (cause) {
       throw this.#failureOf(cause)
     } finally {
-      this.#under--
-      this.#waitingSince = this.#under > 0 ? performance.now() : null
+      this.#answered()
+    }
+  }
+
+  /**
+   * The same for a statement of an open transaction, or for its BEGIN: those of one turn of the loop go out together. If one of
+   * them fails, the server skips those behind it, a COMMIT included.
+   */
+  async sendWithin(text: string, params: readonly SqlValue[]): Promise<Result> {
+    if (!this.#open) throw new ConnectionLost('the connection has ended')
+    this.#under++
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    const statement = this.#statementOf(text)
+    this.#asked.push({ statement, values: params.map(escapeText), resolve, reject })
+    if (this.#asked.length === 1) process.nextTick(() => this.#sendTurn())
+    try {
+      return await promise
+    } catch (cause) {
+      throw this.#failureOf(cause)
+    } finally {
+      this.#answered()
     }
   }
 
@@ -206,6 +243,32 @@ export class Connection {
   /** Another one after the begin of TLS. */
   get #stream(): Duplex {
     return (this.#client as unknown as { connection: { stream: Duplex } }).connection.stream
+  }
+
+  #sendTurn(): void {
+    const asked = this.#asked
+    if (asked.length === 0) return
+    this.#asked = []
+    this.#waitingSince ??= performance.now()
+    const turn = new Turn(asked, {
+      parserOf,
+      newName: () => `t${this.#turnNames++}`,
+      skipped: skippedBehind,
+    })
+    this.#client.query(turn)
+  }
+
+  #statementOf(text: string): Prepared {
+    const known = this.#prepared.get(text)
+    if (known !== undefined) return known
+    const statement = new Prepared(text, `t${this.#turnNames++}`)
+    this.#prepared.set(text, statement)
+    return statement
+  }
+
+  #answered(): void {
+    this.#under--
+    this.#waitingSince = this.#under > 0 ? performance.now() : null
   }
 
   /** Send the statements of one turn of the loop as one piece: each piece costs both sides a system call or more. */

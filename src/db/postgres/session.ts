@@ -154,7 +154,7 @@ export class OpenTransaction {
     this.#under++
     this.#quietSince = null
     try {
-      return await this.#connection.send(text, params)
+      return await this.#connection.sendWithin(text, params)
     } catch (cause) {
       this.#failed ??= { cause: cause as Error, at }
       throw cause
@@ -227,7 +227,8 @@ export class OpenTransaction {
     try {
       command = (await this.send('COMMIT', [])).command
     } catch (cause) {
-      if (cause instanceof StatementFailed && undone.test(cause.code)) throw cause
+      // It was skipped behind a statement that failed, or failed itself. The transaction is open still.
+      if (cause instanceof StatementFailed && undone.test(cause.code)) throw this.#reasonAt(proofAt)
       this.#connection.destroy()
       return false
     }

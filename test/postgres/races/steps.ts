@@ -62,11 +62,13 @@ class Operation implements Steps {
 }
 
 const running = new AsyncLocalStorage<Operation>()
-const send = Connection.prototype.send
-Connection.prototype.send = function (this: Connection, text, params) {
-  const operation = running.getStore()
-  const run = () => send.call(this, text, params)
-  return operation ? operation.take(text, run) : run()
+for (const way of ['send', 'sendWithin'] as const) {
+  const send = Connection.prototype[way]
+  Connection.prototype[way] = function (this: Connection, text, params) {
+    const operation = running.getStore()
+    const run = () => send.call(this, text, params)
+    return operation ? operation.take(text, run) : run()
+  }
 }
 
 /** Run an operation that stops after so many statements, or runs without its locks. */

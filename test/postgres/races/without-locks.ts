@@ -2,7 +2,7 @@
 import { Connection } from '../../../src/db/postgres/connection.ts'
 import { nothing, onlyLocks } from './lock-statements.ts'
 
-const send = Connection.prototype.send
-Connection.prototype.send = function (this: Connection, text, params) {
+const send = Connection.prototype.sendWithin
+Connection.prototype.sendWithin = function (this: Connection, text, params) {
   return onlyLocks(text) ? Promise.resolve(nothing) : send.call(this, text, params)
 }

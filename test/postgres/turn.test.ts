@@ -1,0 +1,115 @@
+/** Statements of a transaction that go out together. */
+import { afterAll, expect, spyOn, test } from 'bun:test'
+import { Connection as Wire } from 'pg'
+import { openDatabases } from '../support/postgres-databases.ts'
+import { codeOf, idsIn, openRows } from './rows.ts'
+
+const databases = await openDatabases()
+afterAll(() => databases.stop())
+const rows = openRows(databases)
+
+const insert = 'INSERT INTO done (id) VALUES ($1)'
+const taken = '23505'
+const skipped = '25P02'
+
+/** A connection to a table with the row 1. */
+async function open() {
+  const { name, other } = await rows.create()
+  await other.send(insert, [1])
+  return { other, connection: await databases.connect(name) }
+}
+
+test('an operation waits once for all that it sends at the same time', async () => {
+  const { url, other } = await rows.create()
+  const engine = rows.engine(url, { connections: 1 })
+  await engine.transact({ roots: 'none' }, (tx) => tx.insert(1))
+  const spy = spyOn(Wire.prototype as unknown as { sync(): void }, 'sync')
+  try {
+    await engine.transact({ roots: 'none' }, async (tx) => {
+      await tx.count()
+      tx.post(2)
+      tx.post(3)
+    })
+    // BEGIN with the count; the writes with the proof and COMMIT.
+    expect(spy).toHaveBeenCalledTimes(2)
+  } finally {
+    spy.mockRestore()
+  }
+  expect(await idsIn(other)).toEqual([1, 2, 3])
+})
+
+test('a statement that fails stops those behind it, and the server keeps none of them', async () => {
+  const { other, connection } = await open()
+  const sent = [
+    ...[connection.sendWithin('BEGIN', []), connection.sendWithin(insert, [2])],
+    ...[connection.sendWithin(insert, [1]), connection.sendWithin(insert, [3])],
+    connection.sendWithin('COMMIT', []),
+  ]
+  const codes = await Promise.all(sent.map(codeOf))
+  expect(codes).toEqual(['answered', 'answered', taken, skipped, skipped])
+  await connection.send('ROLLBACK', [])
+  expect(await idsIn(other)).toEqual([1])
+})
+
+test('a statement that the server never saw for a failure before it runs in the next transaction', async () => {
+  const { other, connection } = await open()
+  const count = 'SELECT count(*) AS n, $1 AS asked FROM done'
+  const broken = [
+    ...[connection.sendWithin('BEGIN', []), connection.sendWithin(insert, [1])],
+    connection.sendWithin(count, ['first']),
+  ]
+  const failed = Promise.all(broken.map(codeOf))
+  // Sent before anybody knows of the failure, and again after that.
+  const rolledBack = connection.send('ROLLBACK', [])
+  const begun = connection.sendWithin('BEGIN', [])
+  const { rows: found } = await connection.sendWithin(count, ['second'])
+  expect(found).toEqual([{ n: 1, asked: 'second' }])
+  await Promise.all([rolledBack, begun, connection.sendWithin(insert, [2])])
+  expect(await failed).toEqual(['answered', taken, skipped])
+  expect((await connection.sendWithin(count, ['third'])).rows).toEqual([{ n: 2, asked: 'third' }])
+  const spy = spyOn(Wire.prototype as unknown as { parse(): void }, 'parse')
+  await connection.sendWithin(count, ['fourth'])
+  expect(spy).toHaveBeenCalledTimes(0)
+  spy.mockRestore()
+  expect((await connection.sendWithin('COMMIT', [])).command).toBe('COMMIT')
+  expect(await idsIn(other)).toEqual([1, 2])
+})
+
+test('values come back as they went, and one that cannot be read fails alone', async () => {
+  const { connection } = await open()
+  const [, shown, unread, last] = await Promise.all([
+    connection.sendWithin('BEGIN', []),
+    connection.sendWithin(
+      'SELECT CAST($1 AS BIGINT) AS number, CAST($2 AS TEXT) AS text, CAST($3 AS BYTEA) AS bytes, CAST($4 AS TEXT) AS nothing',
+      [2 ** 53 - 1, 'a\0b', new Uint8Array([0, 255]), null],
+    ),
+    connection
+      .sendWithin(`SELECT CAST($1 AS BIGINT) AS number`, [2n ** 53n])
+      .catch((cause) => cause),
+    connection.sendWithin(`UPDATE done SET id = $1`, [5]),
+  ])
+  expect(shown.rows).toEqual([
+    { number: 2 ** 53 - 1, text: 'a\0b', bytes: new Uint8Array([0, 255]), nothing: null },
+  ])
+  expect(unread).toBeInstanceOf(RangeError)
+  expect([last.count, last.command]).toEqual([1, 'UPDATE'])
+  await connection.send('ROLLBACK', [])
+})
+
+test('a server that goes away takes along all that it had not answered', async () => {
+  const { other, connection } = await open()
+  const [{ rows: own }] = await Promise.all([
+    connection.sendWithin('SELECT pg_backend_pid() AS pid', []),
+  ])
+  await other.send('BEGIN', [])
+  await other.send(insert, [2])
+  const sent = [
+    ...[connection.sendWithin('BEGIN', []), connection.sendWithin(insert, [3])],
+    ...[connection.sendWithin(insert, [2]), connection.sendWithin('COMMIT', [])],
+  ].map(codeOf)
+  await other.send('SELECT pg_terminate_backend($1, 10000)', [Number(own[0]?.pid)])
+  const codes = await Promise.all(sent)
+  expect(codes.slice(2)).toEqual(['ConnectionLost', 'ConnectionLost'])
+  await other.send('ROLLBACK', [])
+  expect(await idsIn(other)).toEqual([1])
+})
