@@ -68,6 +68,31 @@ test('without its standby writes wait, reads are answered, and closing ends', as
   }
 })
 
+test('a commit whose wait for its standby was cancelled is not answered, whatever sessions are told of', async () => {
+  const { name, url, other } = await rows.create()
+  await other.send(`ALTER DATABASE ${name} SET client_min_messages = error`, [])
+  const engine = rows.engine(url)
+  await engine.snapshot((tx) => tx.count())
+  await nameStandby(databases.server, 'nobody')
+  try {
+    let told = ''
+    const held = codeOf(engine.transact({ roots: 'none' }, (tx) => tx.insert(1)))
+    void held.then((code) => {
+      told = code
+    })
+    const waiting = (query: string) =>
+      backendsOf(other, `wait_event = 'SyncRep' AND query LIKE '${query}'`)
+    await until('the commit waits', async () => (await waiting('COMMIT')).length === 1)
+    const [backend = 0] = await waiting('COMMIT')
+    await other.send('SELECT pg_cancel_backend($1::int)', [backend])
+    const asked = async () => (await waiting('INSERT INTO commits%')).length > 0
+    await until('its fate is asked for', async () => told !== '' || (await asked()))
+    expect(told).not.toBe('answered')
+  } finally {
+    await nameStandby(databases.server, '')
+  }
+})
+
 test('operations are answered after their connections fell silent, all at once', async () => {
   const { url, other } = await rows.create()
   // So many that no test has the time to wait for one after the other.

@@ -34,16 +34,19 @@ export type Connected = { connection: Connection; look: Look }
 
 /**
  * Settings of our sessions, whatever the server, its role or its database has. A node that goes away without a word
- * frees its locks within seconds, and a backend that waits for a lock notices, too. A server without a setting
- * leaves it out.
+ * frees its locks within seconds, and a backend that waits for a lock notices, too. Warnings are always told: one
+ * says that a commit is not at its standby. A server without a setting leaves it out.
  */
 const pinned = {
   application_name: 'cuponera',
   bytea_output: 'hex',
   client_connection_check_interval: '2000',
+  client_min_messages: 'notice',
+  extra_float_digits: '1',
   idle_in_transaction_session_timeout: '10000',
   idle_session_timeout: '0',
   lock_timeout: '0',
+  standard_conforming_strings: 'on',
   statement_timeout: '0',
   tcp_keepalives_count: '2',
   tcp_keepalives_idle: '5',
