@@ -227,6 +227,27 @@ test.each(['stands', 'was undone'])(
   },
 )
 
+test('nothing of an operation stands when its caller was told before its commit', async () => {
+  Object.assign(bounds, { databaseCallerSeconds: 0.2 })
+  const { url, other } = await rows.create()
+  const engine = rows.engine(url, { connections: 1 })
+  const gate = Promise.withResolvers<void>()
+  const begun: number[] = []
+  const write = (id: number, until?: Promise<void>) =>
+    engine.transact({ roots: 'none' }, async (tx) => {
+      begun.push(id)
+      await tx.insert(id)
+      await until
+    })
+  // The second one waits for the only connection.
+  const told = [write(1, gate.promise), write(2)].map(codeOf)
+  expect(await Promise.all(told)).toEqual(['unavailable', 'unavailable'])
+  Object.assign(bounds, usual)
+  gate.resolve()
+  await write(3)
+  expect([begun, await idsIn(other)]).toEqual([[1, 3], [3]])
+})
+
 test('a node that comes back after the service was moved away says so, also to reads', async () => {
   const { url, other } = await rows.create()
   const moved: string[] = []

@@ -28,7 +28,7 @@ import { NewsLine, serviceChannel, type Told } from './news.ts'
 import { Membership, type NodeIdentity } from './nodes.ts'
 import { closing, Pool } from './pool.ts'
 import { requireSessions } from './pooler.ts'
-import { answerTo, inTime, isOfEngine, retried } from './retry.ts'
+import { answerTo, type Caller, inTime, isOfEngine, requireCaller, retried } from './retry.ts'
 import { ServerClock } from './server-clock.ts'
 import { Servers } from './servers.ts'
 import type { Session } from './session.ts'
@@ -58,6 +58,7 @@ type Work<Tx> = {
   roots: readonly Root[]
   first: First<Tx> | undefined
   operation: (tx: Tx & AfterCommit & Locking) => Promise<unknown>
+  caller: Caller
 }
 
 /** The end of an operation whose transaction has ended as it should. */
@@ -89,14 +90,14 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   #outdated = false
   #closed = false
   readonly #clock: ServerClock
+  /** Tell a fault that nobody is answered with. */
+  readonly #failed = (cause: unknown) => this.#options.events?.failed(cause, 0)
   readonly cleanStart = true
   readonly upkeep: readonly Upkeep[]
   readonly nodes: Membership | null
   // Many guesses may wait for one row. They leave connections for operations.
   readonly buckets = createSharedBuckets((run) =>
-    this.#answered(() =>
-      this.#retried(() => this.#pool.use('heavy', ({ connection }) => run(connection))),
-    ),
+    this.#attempted(() => this.#pool.use('heavy', ({ connection }) => run(connection))),
   )
 
   constructor(options: PostgresOptions<Tx>) {
@@ -134,7 +135,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       connect: (onEnd) => this.#servers.connectToRead(onEnd, limits.leaseSilenceSeconds),
       start: () => this.#servers.start,
       listeners: this.#listeners,
-      failed: (cause) => options.events?.failed(cause, 0),
+      failed: this.#failed,
       unread: options.events?.unread,
       moved: options.events?.moved,
     })
@@ -142,8 +143,8 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       ? new Membership({
           identity: options.node,
           leasing: this.#leasing,
-          administer: (run) => this.#answered(() => this.#retried(() => this.administer(run))),
-          change: (run) => this.#answered(() => this.#retried(() => this.#change(run))),
+          administer: (run) => this.#attempted(() => this.administer(run)),
+          change: (run) => this.#attempted(() => this.#change(run)),
           news: this.#news,
           figures: () => this.#figures(),
           outdated: (schema) => this.#end(schema),
@@ -172,10 +173,10 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     { roots, first, rows = 1 }: Plan<Tx>,
     operation: (tx: Tx & AfterCommit & Locking) => Promise<T>,
   ): Promise<T> {
-    const work = { roots: roots === 'none' ? [] : roots, first, operation }
     const started = performance.now()
     const lane = rows > limits.lightRowsMax ? 'heavy' : 'light'
-    return this.#answered(async () => {
+    return this.#answered(async (caller) => {
+      const work = { roots: roots === 'none' ? [] : roots, first, operation, caller }
       const outcome = await this.#retried(async () => {
         await this.#clock.requireTogether()
         const { outcome, lost } = await this.#pool.use(lane, (session) => this.#run(session, work))
@@ -194,8 +195,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   }
 
   async snapshot<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
-    const read = (session: Session<Tx>) => this.#read(session, query)
-    return this.#answered(() => this.#retried(() => this.#pool.use('read', read)))
+    return this.#attempted(() => this.#pool.use('read', (session) => this.#read(session, query)))
   }
 
   /** Run statements outside of an operation, on a connection of their own. */
@@ -289,13 +289,17 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     try {
       effect()
     } catch (cause) {
-      this.#options.events?.failed(cause, 0)
+      this.#failed(cause)
     }
   }
 
-  async #answered<T>(run: () => Promise<T>): Promise<T> {
+  async #answered<T>(run: (caller: Caller) => Promise<T>): Promise<T> {
     if (this.#closed) throw closing()
-    return inTime(this.#counted(run), (cause) => this.#options.events?.failed(cause, 0))
+    return inTime((caller) => this.#counted(() => run(caller)), this.#failed)
+  }
+
+  #attempted<T>(run: () => Promise<T>): Promise<T> {
+    return this.#answered(() => this.#retried(run))
   }
 
   async #counted<T>(run: () => Promise<T>): Promise<T> {
@@ -324,9 +328,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     try {
       return await retried(run, {
         closed: () => this.#closed,
-        onRetry: () => {
-          this.#retries++
-        },
+        onRetry: () => void this.#retries++,
       })
     } catch (cause) {
       if (!isOfEngine(cause)) throw cause
@@ -347,7 +349,9 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   }
 
   /** Run the operation in a transaction and end it. Rejects if none of it stands. */
-  async #run(session: Session<Tx>, { roots, first, operation }: Work<Tx>): Promise<Attempt> {
+  async #run(session: Session<Tx>, work: Work<Tx>): Promise<Attempt> {
+    const { roots, first, operation, caller } = work
+    requireCaller(caller)
     const effects: (() => void)[] = []
     const told: Told[] = []
     const transaction = session.begin('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
@@ -389,6 +393,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     }
     const id = Bun.randomUUIDv7()
     const rows = outcome.told.map((news) => this.#news.rowOf(news))
+    requireCaller(caller)
     return { outcome, lost: (await transaction.commit(id, rows)) ? null : id }
   }
 }

@@ -14,19 +14,33 @@ function stoppedByOther(cause: unknown): boolean {
   return cause instanceof StatementFailed && stopped.has(cause.code)
 }
 
+/** Those who asked for an operation or a read. `left`: they were told that nobody knows, and may have asked elsewhere. */
+export type Caller = { left: boolean }
+
+/** Throws where nobody waits any more: what was not committed so far must not stand later. */
+export function requireCaller({ left }: Caller): void {
+  if (left) throw new Refusal('overloaded', { retryAfter: 2 })
+}
+
 /**
  * Resolve as the work does. When it takes longer than a caller waits, refuse `unavailable`: the work goes on alone, so that
  * the fate of a commit is found out. `failed` is told of a failure that no caller hears.
  */
-export async function inTime<T>(work: Promise<T>, failed: (cause: unknown) => void): Promise<T> {
+export async function inTime<T>(
+  run: (caller: Caller) => Promise<T>,
+  failed: (cause: unknown) => void,
+): Promise<T> {
+  const caller = { left: false }
   const { promise, reject } = Promise.withResolvers<never>()
   const leave = () => {
+    caller.left = true
     work.catch((cause) => {
       if (!(cause instanceof Refusal)) failed(cause)
     })
     reject(new Refusal('unavailable', { retryAfter: 2 }))
   }
   const timer = setTimeout(leave, limits.databaseCallerSeconds * 1000)
+  const work = run(caller)
   try {
     return await Promise.race([work, promise])
   } finally {
@@ -36,29 +50,26 @@ export async function inTime<T>(work: Promise<T>, failed: (cause: unknown) => vo
 
 /**
  * Run again what others stopped, and what a lost connection took along, for a while. A lost connection may have taken all of
- * that while: its operation runs once more in any case, if its caller still waits. A key that is taken twice is taken for good.
+ * that while: its operation runs once more in any case. A key that is taken twice is taken for good.
  */
 export async function retried<T>(
   run: () => Promise<T>,
   { closed, onRetry }: { closed: () => boolean; onRetry: () => void },
 ): Promise<T> {
   const began = performance.now()
-  const within = (seconds: number) => performance.now() < began + seconds * 1000
   let lost = 0
   let taken = 0
   for (let attempt = 1; ; attempt++) {
     try {
       return await run()
     } catch (cause) {
-      const patient = within(limits.databasePatienceSeconds)
+      const patient = performance.now() < began + limits.databasePatienceSeconds * 1000
       const again =
         cause instanceof ConnectionLost
           ? lost++ === 0 || patient
           : isKeyTaken(cause)
             ? taken++ === 0
             : stoppedByOther(cause) && patient
-      // Its caller was told that nobody knows, and may have asked elsewhere.
-      if (!within(limits.databaseCallerSeconds)) throw cause
       if (!again) throw cause
       if (closed()) throw closing()
       onRetry()
