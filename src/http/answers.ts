@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { AnyElysia } from 'elysia'
 import type { Log } from '../base/log.ts'
 import { Refusal, type RefusalCode } from '../base/refusal.ts'
-import { createBodies, parseBody } from './body.ts'
+import { createBodies, hideStream, parseBody } from './body.ts'
 import { mayCarry } from './carry.ts'
 import { Elysia } from './elysia.ts'
 import { toRefusal } from './errors.ts'
@@ -76,6 +76,7 @@ export function createAnswers(parts: AnswerParts, loop: LoopMonitor) {
     const working = admission.supervised ? null : inFlight.begin(admission.address, route.pattern)
     const context = new RequestContext(asked, route, admission, { origins, working })
     const routed = routable(asked.request)
+    if (context.method !== 'GET') hideStream(routed)
     keepContext(routed, context)
     try {
       let response = await app.fetch(routed)

@@ -121,7 +121,16 @@ export function parseBody(bytes: Uint8Array): ParsedBody {
   return { object: null, excessive: reading.refused !== 'not-json' }
 }
 
-async function readStream({ body }: Request, bytesMax: number): Promise<Uint8Array> {
+/**
+ * Elysia asks every request with a body for its stream. Bun then makes one, and reads the bytes through it, which takes
+ * longer than the bytes themselves. The stream is still there for `readStream`.
+ */
+export function hideStream(request: Request): void {
+  Object.defineProperty(request, 'body', { value: null })
+}
+
+async function readStream(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const body: Request['body'] = Reflect.get(Request.prototype, 'body', request)
   if (!body) return empty
   const chunks: Uint8Array[] = []
   let length = 0
