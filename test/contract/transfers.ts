@@ -104,17 +104,33 @@ export function transfers(it: It<CouponTx>): void {
     expect(await due(at - 1, 10)).toEqual([])
   })
 
-  it('a failed attempt is counted and postponed, until everything is made due', async (stores) => {
+  it('repeats are counted, and postponed until everything is made due', async (stores) => {
     const id = await stores.write((tx) => tx.transfers.insertIntent(intent(1)))
     await stores.write((tx) => tx.transfers.insertIntent(intent(2, { service: here })))
-    await stores.write((tx) => tx.transfers.postpone(id, at + 60))
-    await stores.write((tx) => tx.transfers.postpone(id, at + 90))
+    for (const attempts of [1, 2]) {
+      const repeated = await stores.write((tx) => tx.transfers.repeatIntent(id))
+      expect(repeated).toMatchObject({ ...ref(1), id, attempts })
+      await stores.write((tx) => tx.transfers.postpone(id, at + 60))
+    }
     const due = () => stores.read((tx) => tx.transfers.due(elsewhere, at, 10))
     expect(await due()).toEqual([])
     await stores.write((tx) => tx.transfers.makeAllDue(at))
     expect(await due()).toMatchObject([{ id, attempts: 2 }])
     const other = await stores.read((tx) => tx.transfers.findIntent(ref(2, here)))
     expect(other?.attempts).toBe(0)
+  })
+
+  it('an intent is repeated, or its only attempt ends it', async (stores) => {
+    const one = await stores.write((tx) => tx.transfers.insertIntent(intent(1)))
+    const other = await stores.write((tx) => tx.transfers.insertIntent(intent(2)))
+    const remove = (id: number) => stores.write((tx) => tx.transfers.removeUnrepeated(id))
+    expect(await remove(one)).toBe(true)
+    await stores.write(async (tx) => {
+      expect(await tx.transfers.repeatIntent(one)).toBeNull()
+      expect(await tx.transfers.repeatIntent(other)).not.toBeNull()
+    })
+    expect([await remove(one), await remove(other)]).toEqual([false, false])
+    expect(await stores.read((tx) => tx.transfers.findIntent(ref(2)))).not.toBeNull()
   })
 
   it('making everything due does not postpone due intents', async (stores) => {

@@ -31,7 +31,7 @@ export const campaignFaults: PlantedFault[] = [
     simulation,
     'src/wallet/transfers/swap.ts',
     "    case 'unclear':\n      return later(outcome.why)\n",
-    "    case 'unclear':\n      return drop(transfers, intent, new Refusal('service-silent'), true)\n",
+    "    case 'unclear':\n      return drop(transfers, intent, { refused: new Refusal('service-silent'), nonceSent: true })\n",
   ),
   planted(
     'swaps are not resumed',
@@ -88,8 +88,8 @@ export const campaignFaults: PlantedFault[] = [
     'a voucher that another service refused is told as claimed',
     simulation,
     'src/wallet/transfers/swap.ts',
-    'return drop(transfers, intent, new Refusal(outcome.code), true)',
-    "return drop(transfers, intent, new Refusal('voucher-claimed'), true)",
+    'refused: new Refusal(outcome.code)',
+    "refused: new Refusal('voucher-claimed')",
   ),
   planted(
     'the time of the newest write goes back after a failed commit',

@@ -146,6 +146,27 @@ export const keyFaults: PlantedFault[] = [
     '',
   ),
   planted(
+    'a first attempt that did not leave ends the swap of another node',
+    ['test/unit/swap.test.ts', 'test/contract/stores.test.ts'],
+    'src/wallet/transfers/transfer-store.ts',
+    "'DELETE FROM transfer_intents WHERE id = ? AND attempts = 0'",
+    "'DELETE FROM transfer_intents WHERE id = ?'",
+  ),
+  planted(
+    'a repeat of a swap is not counted before the nonce leaves',
+    'test/unit/swap.test.ts',
+    'src/wallet/transfers/swap.ts',
+    'tx.transfers.repeatIntent(id)',
+    'tx.transfers.findIntentById(id)',
+  ),
+  planted(
+    'the answer of a swap that has ended is thrown away',
+    'test/unit/swap.test.ts',
+    'src/wallet/transfers/swap.ts',
+    '    await tx.transfers.removeIntent(id)\n    await keep(',
+    "    if (!(await tx.transfers.removeIntent(id))) return 'gone'\n    await keep(",
+  ),
+  planted(
     'a second attempt of a transfer has another key',
     ['test/fault/transfer-crash.test.ts', 'test/unit/swap.test.ts'],
     'src/wallet/transfers/swap.ts',

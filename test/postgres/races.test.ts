@@ -39,6 +39,12 @@ const pairs: Pair[] = [
   ['take over a deletion', 'take over an announcement'],
   ['record an end of the connection', 'make deliveries due'],
   ['store a newer profile', 'delete events'],
+  ['end a first attempt that did not leave', 'repeat a swap'],
+  ['repeat a swap', 'end a first attempt that did not leave'],
+  ['repeat a swap', 'repeat a swap'],
+  ['repeat a swap without an answer', 'repeat a swap'],
+  ['receive from elsewhere', 'receive from elsewhere'],
+  ['receive from elsewhere', 'receive from elsewhere for another'],
 ]
 
 describe('operations that overlap end as one after the other', () => {

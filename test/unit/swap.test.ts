@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { createStores, type Stores } from '../../src/app/stores.ts'
 import { limits } from '../../src/base/limits.ts'
@@ -94,7 +94,7 @@ test('a failed attempt is repeated at growing intervals, and once a day after a 
   const id = await insert()
   const waits: number[] = []
   for (let at = 0; at < 60; at++) {
-    expect(await swap(transfers, id, false)).toBe('open')
+    expect(await swap(transfers, { id, service: service.pubkey, fresh: at === 0 })).toBe('open')
     const next = (await nextAt()) ?? 0
     waits.push(next - now)
     now = at < 15 ? next : next + day
@@ -109,12 +109,14 @@ test('an expired voucher is dropped a day later', async () => {
   const transfers = createTransfers(silent)
   const id = await insert({ expiresAt: start + 100 })
   now = start + 100 + day - 1
-  expect(await swap(transfers, id, false)).toBe('open')
+  expect(await swap(transfers, { id, service: service.pubkey, fresh: false })).toBe('open')
   now += 1
-  expect(await swap(transfers, id, false)).toMatchObject({ nonceSent: true })
+  expect(await swap(transfers, { id, service: service.pubkey, fresh: false })).toMatchObject({
+    nonceSent: true,
+  })
   expect(warned).toEqual(['transfer.postponed', 'transfer.expired'])
   expect(await stores.transfers.open()).toEqual([])
-  expect(await swap(transfers, id, false)).toBe('gone')
+  expect(await swap(transfers, { id, service: service.pubkey, fresh: false })).toBe('gone')
 })
 
 test('intents that cannot be opened do not delay those behind them', async () => {
@@ -179,11 +181,117 @@ test('a service whose work fails is tried again after a pause', async () => {
   await worker.stop()
 })
 
-test('a caller that waits for the swap of another caller hears that it was accepted', async () => {
+/** An account of the holder, and a voucher that is sent to it. */
+async function openAccount() {
   const account = { uuid: crypto.randomUUID(), name: 'ana', pubkey: holder, lud16: null }
   await stores.accounts.insert({ ...account, nonceId: null, createdBy: holder, createdAt: start })
   const nonce = randomBytes(16).toString('base64url')
-  const ref = { service: service.pubkey, handle: handleOf(nonce), holder }
+  return { nonce, voucher: sign(nonce, null), comment: null }
+}
+
+type Outcome = Awaited<ReturnType<Refresh>>
+
+const uncertain = { kind: 'refused', code: 'voucher-unknown', certain: false } satisfies Outcome
+const unsent: Outcome = { kind: 'unsent', why: 'ECONNREFUSED' }
+
+/** A node whose request to the other service is under way until `answer`. */
+function createNode() {
+  const asked = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<Outcome>()
+  let calls = 0
+  const transfers = {
+    ...createTransfers(async () => {
+      asked.resolve()
+      // Another key than that of the first request gets no answer.
+      return calls++ === 0 ? answered.promise : { ...uncertain, certain: true }
+    }),
+    ...{ arriving: () => undefined, requireDisk: () => undefined, newKey: () => 'one-key' },
+  }
+  return { transfers, asked: asked.promise, answer: answered.resolve }
+}
+
+describe('a voucher that is sent again to another node while the first attempt is under way', () => {
+  const begin = async () => {
+    const arrival = await openAccount()
+    const [first, second] = [createNode(), createNode()]
+    const answers = [receive(first.transfers, 'ana', arrival)]
+    await first.asked
+    answers.push(receive(second.transfers, 'ana', arrival))
+    await second.asked
+    return { first, second, answers, answer: await honest('', { nonce: '', key: '' }) }
+  }
+  const held = async () => (await stores.inbox.list(holder, 10)).length
+
+  test.each([unsent, uncertain])('the first attempt ends with %j, then it arrives', async (bad) => {
+    const { first, second, answers, answer } = await begin()
+    first.answer(bad)
+    // It speaks for itself alone: the other one may have reached the service.
+    expect(await answers[0]).toMatchObject({
+      refusal: { code: 'transfer-pending' },
+      nonceSent: true,
+    })
+    second.answer(answer)
+    expect(await answers[1]).toEqual({ accepted: true })
+    expect([await held(), await stores.transfers.open()]).toEqual([1, []])
+  })
+
+  test.each([
+    unsent,
+    uncertain,
+    { kind: 'unclear', why: 'timeout' } satisfies Outcome,
+    { kind: 'refused', code: 'voucher-refreshed', certain: true } satisfies Outcome,
+  ])('it arrives, then the first attempt ends with %j', async (bad) => {
+    const { first, second, answers, answer } = await begin()
+    second.answer(answer)
+    expect(await answers[1]).toEqual({ accepted: true })
+    first.answer(bad)
+    expect(await answers[0]).toEqual({ accepted: true })
+    expect([await held(), await stores.transfers.open()]).toEqual([1, []])
+    expect(warned).toEqual([])
+  })
+
+  test('both get the answer of the service', async () => {
+    const { first, second, answers, answer } = await begin()
+    for (const [at, node] of [first, second].entries()) {
+      node.answer(answer)
+      expect(await answers[at]).toEqual({ accepted: true })
+    }
+    expect([await held(), await stores.transfers.open()]).toEqual([1, []])
+  })
+
+  test('neither arrives: the intent stays until it is known what became of it', async () => {
+    const { first, second, answers } = await begin()
+    for (const node of [second, first]) node.answer(unsent)
+    const pending = { accepted: false, nonceSent: true, refusal: { code: 'transfer-pending' } }
+    expect(await Promise.all(answers)).toMatchObject([pending, pending])
+    expect(await stores.transfers.open()).toMatchObject([{ open: 1 }])
+  })
+
+  test('an answer that comes after the end of its intent is stored', async () => {
+    const { first, second, answers, answer } = await begin()
+    first.answer({ kind: 'refused', code: 'voucher-refreshed', certain: true })
+    expect(await answers[0]).toMatchObject({ refusal: { code: 'voucher-refreshed' } })
+    second.answer(answer)
+    expect(await answers[1]).toEqual({ accepted: true })
+    expect([await held(), await stores.transfers.open()]).toEqual([1, []])
+  })
+})
+
+test('two requests of one node share an attempt, which decides for both', async () => {
+  const arrival = await openAccount()
+  const { transfers, asked, answer } = createNode()
+  const answers = [receive(transfers, 'ana', arrival)]
+  await asked
+  answers.push(receive(transfers, 'ana', arrival))
+  answer(unsent)
+  const silence = { accepted: false, nonceSent: false, refusal: { code: 'service-silent' } }
+  expect(await Promise.all(answers)).toMatchObject([silence, silence])
+  expect(await stores.transfers.open()).toEqual([])
+})
+
+test('a caller that waits for the swap of another caller hears that it was accepted', async () => {
+  const arrival = await openAccount()
+  const ref = { service: service.pubkey, handle: handleOf(arrival.nonce), holder }
   const times = { nextAt: start, createdAt: start }
   const id = await stores.transfers.insertIntent({
     ...ref,
@@ -201,6 +309,5 @@ test('a caller that waits for the swap of another caller hears that it was accep
     arriving: () => undefined,
     swapping: { get: ended } as unknown as Transfers['swapping'],
   }
-  const arrival = { nonce, voucher: sign(nonce, null), comment: null }
   expect(await receive(transfers, 'ana', arrival)).toEqual({ accepted: true })
 })

@@ -107,7 +107,7 @@ async function swapElsewhere(transfers: Transfers, arrival: Checked): Promise<Re
     return { id, fresh: true }
   })
   if (!intent) return { accepted: true }
-  const swapped = await swap(transfers, intent.id, intent.fresh)
+  const swapped = await swap(transfers, { ...intent, service: offer.service })
   if (swapped === 'stored') return { accepted: true }
   if (swapped === 'gone') return swapElsewhere(transfers, arrival)
   if (swapped === 'open') {

@@ -31,21 +31,27 @@ export function sealIntent(
   return seal(storeKey, bindingOf(intent), JSON.stringify(content))
 }
 
-/** Try to finish an intent; callers during an attempt share its outcome. */
-export function swap(transfers: Transfers, intentId: number, fresh: boolean): Promise<Swapped> {
-  const running = transfers.swapping.get(intentId)
+/** `fresh`: this is the first attempt. */
+type Attempt = Pick<Intent, 'id' | 'service'> & { fresh: boolean }
+
+/** Try to finish an intent; callers on this node share the outcome of an attempt. */
+export function swap(transfers: Transfers, asked: Attempt): Promise<Swapped> {
+  const running = transfers.swapping.get(asked.id)
   if (running !== undefined) return running
-  const work = attempt(transfers, intentId, fresh).finally(() => {
-    transfers.swapping.delete(intentId)
+  const work = attempt(transfers, asked).finally(() => {
+    transfers.swapping.delete(asked.id)
   })
-  transfers.swapping.set(intentId, work)
+  transfers.swapping.set(asked.id, work)
   return work
 }
 
-/** `fresh`: this is the first attempt. */
-async function attempt(transfers: Transfers, id: number, fresh: boolean): Promise<Swapped> {
-  // Read only now: it may have ended since the caller saw it.
-  const intent = await transfers.database.snapshot((tx) => tx.transfers.findIntentById(id))
+async function attempt(transfers: Transfers, { id, service, fresh }: Attempt): Promise<Swapped> {
+  const { database } = transfers
+  // Read only now: it may have ended since the caller saw it. A repeat is counted before the nonce leaves, so that
+  // the first attempt, which another node may be at, does not decide for both.
+  const intent = await (fresh
+    ? database.snapshot((tx) => tx.transfers.findIntentById(id))
+    : database.transact({ roots: [{ service }] }, (tx) => tx.transfers.repeatIntent(id)))
   if (!intent) return 'gone'
   const content = openIntent(transfers, intent)
   const url = transfers.services.get(intent.service)
@@ -55,10 +61,16 @@ async function attempt(transfers: Transfers, id: number, fresh: boolean): Promis
   switch (outcome.kind) {
     case 'refused':
       if (!fresh && !outcome.certain) return later('a refusal without a code')
-      return drop(transfers, intent, new Refusal(outcome.code), true)
-    case 'unsent':
-      if (fresh) return drop(transfers, intent, new Refusal('service-silent'), false)
+      return drop(transfers, intent, {
+        refused: new Refusal(outcome.code),
+        nonceSent: true,
+        unrepeated: !outcome.certain,
+      })
+    case 'unsent': {
+      const refused = new Refusal('service-silent')
+      if (fresh) return drop(transfers, intent, { refused, nonceSent: false, unrepeated: true })
       return later(outcome.why)
+    }
     case 'unclear':
       return later(outcome.why)
     case 'answer': {
@@ -104,28 +116,46 @@ async function store(
   const ref = handleOf(replacement.nonce)
   const plan = { roots: [{ holder }, { service }] }
   const kept = await transfers.database.transact(plan, async (tx) => {
+    // Another attempt has stored its answer. Only the caller's next look tells whose it is.
+    if ((await tx.transfers.holderOf(from)) !== null) {
+      await tx.transfers.removeIntent(id)
+      return 'gone'
+    }
     // A service that gives out one voucher twice would make two holders believe that it is theirs.
-    if (await tx.transfers.hasReplacement({ service, handle: ref })) return false
-    if (!(await tx.transfers.removeIntent(id))) throw new Error('an intent ended twice')
+    if (await tx.transfers.hasReplacement({ service, handle: ref })) return null
+    // It is stored even if another attempt has ended the intent: nobody else has this answer.
+    await tx.transfers.removeIntent(id)
     await keep(
       tx,
       { ...replacement, from, replacement: ref, holder, comment, sealed },
       transfers.now(),
     )
-    return true
+    return 'stored'
   })
-  return kept ? 'stored' : postpone(transfers, intent, content, 'its answer was given before')
+  return kept ?? postpone(transfers, intent, content, 'its answer was given before')
+}
+
+type Ending = {
+  refused: Refusal
+  nonceSent: boolean
+  /** The outcome tells only of this attempt, so an intent that has had another one stays. */
+  unrepeated?: boolean
 }
 
 /** Delete an intent that the service refused for good or never received. */
-async function drop(
+function drop(
   { database }: Transfers,
-  { id, service }: Intent,
-  refused: Refusal,
-  nonceSent: boolean,
+  { id, service, handle, holder }: Intent,
+  { refused, nonceSent, unrepeated = false }: Ending,
 ): Promise<Swapped> {
-  await database.transact({ roots: [{ service }] }, (tx) => tx.transfers.removeIntent(id))
-  return { refused, nonceSent }
+  return database.transact<Swapped>({ roots: [{ service }] }, async ({ transfers }) => {
+    const ended = unrepeated
+      ? await transfers.removeUnrepeated(id)
+      : await transfers.removeIntent(id)
+    if ((await transfers.holderOf({ service, handle })) === holder) return 'stored'
+    if (ended || !unrepeated) return { refused, nonceSent }
+    return (await transfers.findIntentById(id)) ? 'open' : 'gone'
+  })
 }
 
 /**
@@ -142,25 +172,35 @@ async function postpone(
   const terms = readVoucher(voucher)?.terms
   if (terms && expired(terms, before)) {
     transfers.warn('transfer.expired', contextOf(intent, why))
-    return drop(transfers, intent, new Refusal('voucher-expired'), true)
+    return drop(transfers, intent, { refused: new Refusal('voucher-expired'), nonceSent: true })
   }
-  await putOff(transfers, intent, why)
-  return 'open'
+  return (await putOff(transfers, intent, why)) ? 'open' : 'gone'
 }
 
-/** Postpone an intent, each time for twice as long. */
-export async function putOff(transfers: Transfers, intent: Intent, why: string): Promise<void> {
-  const { id, service, attempts, createdAt } = intent
-  const now = transfers.now()
+/** Postpone an intent, each time for twice as long. False when it has ended meanwhile. */
+export async function putOff(
+  { database, now, warn }: Transfers,
+  { id, service }: Pick<Intent, 'id' | 'service'>,
+  why: string,
+): Promise<boolean> {
+  const intent = await database.transact({ roots: [{ service }] }, async (tx) => {
+    const open = await tx.transfers.findIntentById(id)
+    if (!open) return null
+    await tx.transfers.postpone(id, now() + waitOf(open, now()))
+    tx.tell(swapPostponed, null)
+    return open
+  })
+  if (!intent) return false
+  warn('transfer.postponed', { ...contextOf(intent, why), attempts: intent.attempts + 1 })
+  return true
+}
+
+/** Seconds until the next attempt. */
+function waitOf({ attempts, createdAt }: Intent, now: number): number {
   const old = now - createdAt > limits.intentFreshSeconds
   const most = old ? limits.intentOldRetrySeconds : limits.intentRetrySecondsMax
   const wait = Math.min(limits.intentRetrySeconds * 2 ** attempts, most)
-  const jitter = Math.random() * wait * limits.intentJitter
-  await transfers.database.transact({ roots: [{ service }] }, async (tx) => {
-    await tx.transfers.postpone(id, now + Math.ceil(wait + jitter))
-    tx.tell(swapPostponed, null)
-  })
-  transfers.warn('transfer.postponed', { ...contextOf(intent, why), attempts: attempts + 1 })
+  return Math.ceil(wait + Math.random() * wait * limits.intentJitter)
 }
 
 function contextOf({ handle, service }: Intent, why: string) {

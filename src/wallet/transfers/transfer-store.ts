@@ -9,6 +9,7 @@ export type Intent = VoucherRef & {
   id: number
   holder: string
   sealed: Uint8Array
+  /** Attempts that began after the first one. */
   attempts: number
   createdAt: number
 }
@@ -68,8 +69,14 @@ export function createTransferStore(sql: Sql) {
      VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
   )
   const removeIntent = sql.query<null, [number]>('DELETE FROM transfer_intents WHERE id = ?')
+  const removeUnrepeated = sql.query<null, [number]>(
+    'DELETE FROM transfer_intents WHERE id = ? AND attempts = 0',
+  )
+  const repeatIntent = sql.query<IntentRow, [number]>(
+    `UPDATE transfer_intents SET attempts = attempts + 1 WHERE id = ? RETURNING ${columns}`,
+  )
   const postpone = sql.query<null, [number, number]>(
-    'UPDATE transfer_intents SET attempts = attempts + 1, next_at = ? WHERE id = ?',
+    'UPDATE transfer_intents SET next_at = ? WHERE id = ?',
   )
   const makeAllDue = sql.query<null, [number]>(
     'UPDATE transfer_intents SET next_at = ?1 WHERE next_at > ?1',
@@ -156,7 +163,18 @@ export function createTransferStore(sql: Sql) {
       return (await removeIntent.changes(id)) === 1
     },
 
-    /** Count an attempt without a result; the next one is at `at`. */
+    /** Delete an intent that has had its first attempt alone; false when it had another one, or has ended. */
+    async removeUnrepeated(id: number): Promise<boolean> {
+      return (await removeUnrepeated.changes(id)) === 1
+    },
+
+    /** Count one attempt more of an intent; null when it has ended. */
+    async repeatIntent(id: number): Promise<Intent | null> {
+      const row = await repeatIntent.get(id)
+      return row && toIntent(row)
+    },
+
+    /** The next attempt is at `at`. */
     async postpone(id: number, at: number): Promise<void> {
       postpone.run(at, id)
     },

@@ -23,7 +23,7 @@ export function startTransferWorker({
 
   const resume = async (intent: Intent) => {
     try {
-      await swap(transfers, intent.id, false)
+      await swap(transfers, { ...intent, fresh: false })
     } catch (cause) {
       if (stopped) return
       failed(cause)

@@ -13,6 +13,7 @@ import { moneyOperations, type Operations, otherOperations, type Parts } from '.
 import { linesOf } from './outcome.ts'
 import { fillRelay, relayOperations } from './relay-operations.ts'
 import { inSteps } from './steps.ts'
+import { fillTransfers, transferOperations } from './transfer-operations.ts'
 import { walletOperations } from './wallet-operations.ts'
 import { createWallet, fillWallet } from './wallet-world.ts'
 import { createServices, fillWorld } from './world.ts'
@@ -36,18 +37,24 @@ export async function openMatrix(databases: Databases, { wallet = false } = {}) 
   const queued = await fillOutbox(parts, looking)
   Object.assign(all, gatewayOperations(parts, queued))
   Object.assign(all, relayOperations(parts, await fillRelay(parts)))
+  const foreign = await fillTransfers(parts)
+  Object.assign(all, transferOperations(parts, foreign))
   const ofWallet = wallet ? await openWallet({ world, plain, engine }) : null
   Object.assign(all, ofWallet?.operations)
   await database.keep()
   const before = await database.rows()
   const baseline = new Set(before.map(({ text }) => text))
   const known = wordsIn(
-    JSON.stringify([before.map(({ value }) => value), world, ofWallet?.known], (_, value) =>
-      value instanceof Uint8Array ? value.toHex() : value,
+    JSON.stringify(
+      [before.map(({ value }) => value), world, foreign, ofWallet?.known],
+      (_, value) => (value instanceof Uint8Array ? value.toHex() : value),
     ),
   )
   known.add(plain.signer.pubkey)
   let restored = 0
+  // The spread of waits: two runs end with the same rows.
+  const { random } = Math
+  Math.random = () => 0
 
   const operation = (name: string) => {
     const found = all[name]
@@ -133,7 +140,10 @@ export async function openMatrix(databases: Databases, { wallet = false } = {}) 
       const unlocked = name === 'make deliveries due' ? queued.events : []
       return roots.union(new Set(unlocked.map(({ id }) => `event ${id}`)))
     },
-    close: () => database.close(),
+    close() {
+      Math.random = random
+      return database.close()
+    },
   }
 }
 

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { Connection, type Result } from '../../../src/db/postgres/connection.ts'
 import { nothing, onlyLocks } from './lock-statements.ts'
 
-/** The statements of one operation. */
+/** The statements of one operation, and its other steps. */
 export type Steps = {
   /** Resolves when the statements before the stop were answered, and the operation wants to send another. */
   stopped: Promise<void>
@@ -36,10 +36,14 @@ class Operation implements Steps {
     for (const send of this.#held.splice(0)) send()
   }
 
-  async take(text: string, run: Run): Promise<Result> {
-    if (!this.#locked && onlyLocks(text)) return nothing
+  take(text: string, run: Run): Promise<Result> {
+    if (!this.#locked && onlyLocks(text)) return Promise.resolve(nothing)
     // The end of a refused operation: nobody waits for it, and its connection may serve another one.
-    if (this.#free || text === 'ROLLBACK') return run()
+    return text === 'ROLLBACK' ? run() : this.step(run)
+  }
+
+  async step<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#free) return run()
     if (this.#sent < this.#after) {
       this.#sent++
       this.#under++
@@ -78,4 +82,10 @@ export function inSteps<T>(
 ): { steps: Steps; done: Promise<T> } {
   const steps = new Operation(after, locked)
   return { steps, done: running.run(steps, operation) }
+}
+
+/** Work of an operation between two transactions, such as a request to another service: a step like a statement. */
+export function asStep<T>(run: () => Promise<T>): Promise<T> {
+  const operation = running.getStore()
+  return operation ? operation.step(run) : run()
 }
