@@ -137,6 +137,8 @@ export const processLimits = {
   /** Backoff of a failed background job: first delay and maximum. It doubles. */
   jobRetrySeconds: 5,
   jobRetrySecondsMax: 60,
+  /** A job tries again this often while the database is away, and no node has a lease. */
+  jobOutageSeconds: 2,
   /** A job without a lease asks for it this often, because the node that holds it may have died. */
   leaseLookSeconds: 5,
   /** A clock may step back this far before writes are refused. NTP corrects small drifts. */

@@ -1,4 +1,5 @@
 import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
 import { type Lease, type Leases, type Locking, leader } from './database.ts'
 
 /** Work in the background. It has at most one run at a time. */
@@ -90,11 +91,18 @@ export function createJobs(leases: Leases, time = systemTime): Jobs {
   }
 }
 
+function isOutage(cause: unknown): boolean {
+  return cause instanceof Refusal && cause.code === 'unavailable'
+}
+
 function startJob(options: JobOptions, leases: Leases, time: JobTime): Job {
   const { everySeconds = Number.POSITIVE_INFINITY, wakeSeconds = 0 } = options
   let running: Promise<void> | null = null
   let wokenInRun = false
   let runsSoon = false
+  /** Reported, and not yet over. */
+  let failing = false
+  /** Failures of the work itself, one after the other. */
   let failures = 0
   let restsUntil = Number.NEGATIVE_INFINITY
   let dueAt = Number.POSITIVE_INFINITY
@@ -107,12 +115,19 @@ function startJob(options: JobOptions, leases: Leases, time: JobTime): Job {
     dueAt = time.seconds() + seconds
     if (!stopped && seconds < Number.POSITIVE_INFINITY) cancel = time.after(seconds, begin)
   }
-  /** Seconds until a rest from now on ends. */
-  const rest = (cause: unknown): number => {
-    if (failures === 0) options.failed(cause)
-    const wait = Math.min(limits.jobRetrySeconds * 2 ** failures++, limits.jobRetrySecondsMax)
+  /** Seconds until a rest from now on ends. An outage of the database says nothing of the work, and is short. */
+  const rest = (cause: unknown, outage = isOutage(cause)): number => {
+    if (!failing) options.failed(cause)
+    failing = true
+    const wait = outage
+      ? limits.jobOutageSeconds
+      : Math.min(limits.jobRetrySeconds * 2 ** failures++, limits.jobRetrySecondsMax)
     restsUntil = time.seconds() + wait
     return wait
+  }
+  const succeed = () => {
+    failing = false
+    failures = 0
   }
   const holdsLease = async (name: string) => {
     if (!lease?.held()) lease = await leases.lease(name)
@@ -122,14 +137,19 @@ function startJob(options: JobOptions, leases: Leases, time: JobTime): Job {
   const runOnce = async (): Promise<number> => {
     try {
       if (options.lease !== undefined && !(await holdsLease(options.lease))) {
+        succeed()
         // A wake does not ask for the lease again: another node has it and does the work.
         const wait = Math.min(everySeconds, limits.leaseLookSeconds)
         restsUntil = time.seconds() + wait
         return wait
       }
+    } catch (cause) {
+      return rest(cause, true)
+    }
+    try {
       if (stopped) return everySeconds
       const wait = (await options.run()) ?? everySeconds
-      failures = 0
+      succeed()
       return Math.min(Math.max(wait, limits.jobPauseSeconds), everySeconds)
     } catch (cause) {
       return rest(cause)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
+import { Refusal } from '../../src/base/refusal.ts'
 import { createJobs, type JobOptions, type Jobs, systemTime } from '../../src/db/jobs.ts'
 import { createLeases, createTime } from '../support/jobs.ts'
 
@@ -308,15 +309,45 @@ describe('a job with a lease', () => {
     expect(await leases.lease('sweep')).not.toBeNull()
   })
 
-  test('that cannot ask for it fails, and tries again', async () => {
+  test('that cannot ask for it fails, and tries again soon, however long that lasts', async () => {
+    for (const outage of [10, 200]) {
+      const leases = createLeases()
+      leases.broken = true
+      const { time, runs, failures } = start({ everySeconds: 1, lease: 'sweep' }, leases)
+      await time.pass(outage)
+      leases.broken = false
+      await time.pass(limits.jobOutageSeconds)
+      expect(failures).toEqual(['no engine'])
+      expect(runs[0]).toBeWithin(outage, outage + limits.jobOutageSeconds + 1)
+    }
+  })
+
+  test('asks for it as often after many outages as after the first, and tells of each', async () => {
     const leases = createLeases()
-    leases.broken = true
-    const { time, runs, failures } = start({ everySeconds: 1, lease: 'sweep' }, leases)
-    await time.pass(1)
-    leases.broken = false
-    await time.pass(limits.jobRetrySeconds)
-    expect(failures).toEqual(['no engine'])
-    expect(runs).toEqual([1 + limits.jobRetrySeconds])
+    await leases.lease('sweep')
+    const { time, runs, failures } = start({ everySeconds: 3600, lease: 'sweep' }, leases)
+    for (let outage = 0; outage < 6; outage++) {
+      await time.pass(3600)
+      leases.broken = true
+      await time.pass(limits.leaseLookSeconds)
+      leases.broken = false
+    }
+    expect(failures).toHaveLength(6)
+    await time.pass(limits.jobOutageSeconds)
+    leases.lose('sweep')
+    await time.pass(limits.leaseLookSeconds)
+    expect(runs).toHaveLength(1)
+  })
+
+  test('tries again soon where its work finds the database away, and rests longer after other failures', async () => {
+    let cause: Error = new Refusal('unavailable')
+    const { time, runs, job } = start({ lease: 'sweep', run: () => Promise.reject(cause) })
+    job.wake()
+    await time.pass(9)
+    expect(runs).toEqual([0, 2, 4, 6, 8])
+    cause = new Error('no')
+    await time.pass(20)
+    expect(runs.slice(5)).toEqual([10, 15, 25])
   })
 })
 
