@@ -167,4 +167,25 @@ export const postgresFaults: PlantedFault[] = [
     "    if (this.apart) throw new Refusal('clock-behind', { retryAfter: 30 })\n",
     '',
   ),
+  planted(
+    'a commit of a move that no standby has counts as done',
+    'test/postgres/move.test.ts -t standby',
+    'src/db/postgres/durable-commit.ts',
+    '  if (connection.takeWarning()) {',
+    '  if (connection.takeWarning() && !connection.open) {',
+  ),
+  planted(
+    'a move goes on by a mark that no standby has',
+    'test/postgres/move.test.ts -t standby',
+    'src/db/postgres/move/session.ts',
+    '    await confirmAll(connection)\n',
+    '',
+  ),
+  planted(
+    'background work rests for long after an outage of the database',
+    'test/unit/jobs.test.ts',
+    'src/db/jobs.ts',
+    'return rest(cause, true)',
+    'return rest(cause)',
+  ),
 ]

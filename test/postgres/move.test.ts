@@ -1,11 +1,12 @@
 /** `cuponera move --from … --to …`: a service goes from a file to PostgreSQL and back, and nothing of it is lost or twice. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../../src/cli/run.ts'
 import { couponSchema, relaySchema } from '../../src/db/migrations.ts'
 import { Connection } from '../../src/db/postgres/connection.ts'
+import { openLoaded } from '../../src/db/postgres/move/load.ts'
 import { closeServer, unloadServer } from '../../src/db/postgres/move/unload.ts'
 import type { SqlValue } from '../../src/db/sql.ts'
 import { ledger, payment, poster, sha256OfOne, transfer } from '../support/check-wrongs.ts'
@@ -20,6 +21,7 @@ import {
 } from '../support/client.ts'
 import { damage } from '../support/database.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
+import { nameStandby } from '../support/postgres-standby.ts'
 import { program } from '../support/program.ts'
 import { expectRefusal } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
@@ -471,6 +473,60 @@ test('a node that nobody saw, since it was cut off, writes nothing beside a move
   await closeServer(mover, '7')
   expect([await beside, await codeOf(insert(3))]).toEqual(['moved', 'moved'])
   expect(await idsIn(other)).toEqual([1])
+})
+
+describe('where the server gave up waiting for its standby', () => {
+  const unconfirmed = 'the standby did not confirm a commit: run the same command again'
+
+  /** Run a part of a move while no standby confirms a commit, and each wait for one is ended. */
+  async function withoutStandby<T>(other: Connection, work: () => Promise<T>): Promise<T> {
+    await nameStandby(databases.server, 'nobody')
+    try {
+      let ended = false
+      const running = work().finally(() => {
+        ended = true
+      })
+      running.catch(() => undefined)
+      await until('it has ended', async () => {
+        for (const pid of await backendsOf(other, `wait_event = 'SyncRep'`)) {
+          await other.send('SELECT pg_cancel_backend($1)', [pid])
+        }
+        return ended
+      })
+      return await running
+    } finally {
+      await nameStandby(databases.server, '')
+    }
+  }
+
+  test('neither side is closed or opened by a commit of a move', async () => {
+    const { other, name } = await rows.create()
+    const mover = await databases.connect(name)
+    const path = join(newDirectory(), 'cuponera.db')
+    const told = { arrived: '7', tell: () => undefined }
+    await unloadServer(mover, [{ schema: couponSchema, path }], told)
+    await expect(withoutStandby(other, () => closeServer(mover, '7'))).rejects.toThrow(unconfirmed)
+    await other.send(`INSERT INTO facts (name, value) VALUES ('arriving', '8')`, [])
+    await expect(withoutStandby(other, () => openLoaded(mover))).rejects.toThrow(unconfirmed)
+  })
+
+  test('a move goes on by no mark that only this server may have', async () => {
+    const dataDir = copyDirectory(sound.dataDir)
+    const address = await newUrl()
+    await done(move(dataDir, address))
+    const other = await connectTo(address)
+    const back = join(newDirectory(), 'data')
+    // A run before has closed the server, and was interrupted.
+    await other.send(
+      `INSERT INTO facts (name, value) VALUES ('moved', '7'), ('moved-to', 'file')`,
+      [],
+    )
+    const refused = await withoutStandby(other, () => move(address, back, dataDir))
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(unconfirmed)])
+    expect(existsSync(join(back, 'cuponera.db'))).toBe(false)
+    expect((await move(address, back, dataDir)).stderr).toContain('this service was moved already')
+    await other.end()
+  })
 })
 
 test('a move and a service keep each other away', async () => {

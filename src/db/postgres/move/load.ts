@@ -4,6 +4,7 @@ import { noPause } from '../../check-report.ts'
 import { type Schema, versionOf } from '../../migrations.ts'
 import { checkSnapshot } from '../check.ts'
 import type { Connection } from '../connection.ts'
+import { commitDurably } from '../durable-commit.ts'
 import { schemaTexts } from '../schema.ts'
 import { type Digest, Digester } from './digest.ts'
 import { rowsOfFile } from './file-rows.ts'
@@ -62,12 +63,14 @@ export async function loadServer(
   if (report.found > 0)
     throw new OperatorError(`the copy does not pass the check: ${report.problems[0]}`)
   await connection.send(`INSERT INTO facts (name, value) VALUES ('arriving', $1)`, [arriving])
-  await connection.send('COMMIT', [])
+  await commitDurably(connection)
 }
 
 /** Open a loaded database for services. */
 export async function openLoaded(connection: Connection): Promise<void> {
+  await connection.send('BEGIN', [])
   await connection.send(`UPDATE facts SET name = 'arrived' WHERE name = 'arriving'`, [])
+  await commitDurably(connection)
 }
 
 /** The digest of a table, as `rowsOfFile` and `rowsOfServer` have its rows. */

@@ -1,12 +1,13 @@
 import { limits } from '../../../base/limits.ts'
 import { OperatorError } from '../../../base/operator-error.ts'
 import { type Connection, ConnectionLost, StatementFailed } from '../connection.ts'
+import { confirmAll } from '../durable-commit.ts'
 import { takeMoveLock } from '../move-marks.ts'
 import { hasNode } from '../nodes.ts'
 import { Servers } from '../servers.ts'
 
 /**
- * Run a move on the database of a server, which no service uses meanwhile: one that runs is refused, and one that
+ * Run a move, or the end of a restore, on the database of a server, which no service uses meanwhile: one that runs is refused, and one that
  * starts refuses. Throws OperatorError.
  */
 export async function withoutServices<T>(
@@ -26,6 +27,8 @@ export async function withoutServices<T>(
       await connection.send(`SET ${setting}`, [])
     }
     await takeAlone(connection)
+    // The marks of a move decide which side is opened.
+    await confirmAll(connection)
     return await work(connection)
   } catch (cause) {
     if (cause instanceof ConnectionLost) {

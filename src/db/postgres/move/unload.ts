@@ -3,6 +3,7 @@ import { ownLikeDirectory } from '../../../base/durable.ts'
 import { OperatorError } from '../../../base/operator-error.ts'
 import { type Schema, versionOf } from '../../migrations.ts'
 import type { Connection } from '../connection.ts'
+import { commitDurably } from '../durable-commit.ts'
 import { readVersion } from '../schema.ts'
 import { type Digest, Digester } from './digest.ts'
 import { rowsOfFile, writerToFile } from './file-rows.ts'
@@ -75,8 +76,7 @@ export async function closeServer(connection: Connection, at: string): Promise<v
      ON CONFLICT (name) DO NOTHING`,
     [at],
   )
-  const { command } = await connection.send('COMMIT', [])
-  if (command !== 'COMMIT') throw new OperatorError('the server took no commit')
+  await commitDurably(connection)
 }
 
 async function writeTable(connection: Connection, file: Sqlite, table: Table) {
