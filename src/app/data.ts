@@ -152,7 +152,8 @@ const advice = {
   alone: 'start the server, and run the command beside it',
   backup: 'back it up with pg_dump, or by archiving its WAL',
   move: 'such a move takes a file: "cuponera move --from postgres://… --to DIRECTORY" makes one',
-  restore: 'bring it back with pg_restore, or from its WAL',
+  restore:
+    'bring it back with pg_restore or from its WAL, and run "cuponera restore --force" without a file before the start',
 }
 
 /** Throws OperatorError if the database is PostgreSQL, with the way to do it there. */

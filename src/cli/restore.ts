@@ -7,6 +7,8 @@ import { findMismatch } from '../app/keys.ts'
 import { systemClock } from '../base/clock.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { type Pins, wasMoved } from '../db/inspect.ts'
+import { couponSchema } from '../db/migrations.ts'
+import { shownAddress } from '../db/postgres/address.ts'
 import { relayBeside } from '../db/relay-snapshot.ts'
 import { discard, prepareRestore, replaceDatabase } from '../db/restore.ts'
 import { npubOf } from '../nostr/keys.ts'
@@ -17,9 +19,35 @@ import { withoutServer } from './control.ts'
 /** Consequences of a restore. The operator must have read them. */
 const consequences = `A restore goes back in time: the service no longer knows anything that happened since the backup. Vouchers that were redeemed, voided or handed on since then become spendable again by anybody who still has the old nonce (the nonces of their new holders are unknown). Vouchers minted since then no longer exist. Counters, coupons, minters, merchants that were let in, announcements and the events of the embedded relay are as they were. Cards wait until a writer confirms a counter higher than the one in the backup. All users must sign in again. To limit the loss, void the open vouchers of each coupon before you open (DELETE /api/coupons/{id}/mints), mint new ones on request, and let each merchant announce the service again.`
 
-/** Replace the database by a backup, after a check of the backup and of the keys. */
-export async function restore(config: Config, file: string, force: boolean): Promise<number> {
+type Options = { force: boolean }
+
+/** Restore a backup: the file, or the database of PostgreSQL that its own tools brought back. */
+export function restore(config: Config, file: string | undefined, options: Options) {
+  if (config.databaseUrl !== null && file === undefined) {
+    return settleServer(config.databaseUrl, options)
+  }
   requireFile(config, 'restore')
+  if (file === undefined) throw new OperatorError('restore needs FILE', 'usage')
+  return restoreFile(config, file, options)
+}
+
+/** Settle a database of PostgreSQL that was brought back, after a check. */
+async function settleServer(url: string, { force }: Options): Promise<number> {
+  const address = shownAddress(url)
+  if (!force) {
+    throw new OperatorError(
+      `--force ends all sessions of the service at ${address}, and lets its cards wait\n${consequences}`,
+    )
+  }
+  const { settleBroughtBack } = await import('../db/postgres/move/going-back.ts')
+  const report = await settleBroughtBack(url, couponSchema, systemClock())
+  console.log(`${address}: brought back, checked: ${rowsOf(report)}`)
+  console.log(consequences)
+  return 0
+}
+
+/** Replace the database by a backup, after a check of the backup and of the keys. */
+async function restoreFile(config: Config, file: string, { force }: Options): Promise<number> {
   const { dataDir } = config
   const database = databasePath(dataDir)
   openDataDir(dataDir)

@@ -199,10 +199,12 @@ const commands: Record<string, Command> = {
     run: ({ config, operands: [file = ''], flags }) => backup(config, file, flags.has('force')),
   },
   restore: {
-    about: 'replace the database by a backup (--force if there is a database)',
-    operands: 'FILE',
+    about:
+      'replace the database by a backup (--force if there is a database); without FILE: settle one of PostgreSQL that was brought back',
+    operands: '[FILE]',
     flags: ['force'],
-    run: ({ config, operands: [file = ''], flags }) => restore(config, file, flags.has('force')),
+    run: ({ config, operands: [file], flags }) =>
+      restore(config, file, { force: flags.has('force') }),
   },
   move: {
     about:

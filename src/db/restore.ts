@@ -14,6 +14,8 @@ import { OperatorError } from '../base/operator-error.ts'
 import { asOperatorError } from './backup.ts'
 import { checkDatabase } from './check.ts'
 import { type CheckReport, noPause } from './check-report.ts'
+import { createSql } from './connection.ts'
+import { goBack } from './going-back.ts'
 import { openForReading, type Pins, readPins } from './inspect.ts'
 import { couponSchema, migrate } from './migrations.ts'
 import { type MoveHeader, openMove } from './move-file.ts'
@@ -51,7 +53,7 @@ export async function prepareRestore(
     copyFileSync(file, path)
     chmodSync(path, 0o600)
     ownLikeDirectory(path)
-    return await checkCopy(path, file, (sql) => goBack(sql, now))
+    return await checkCopy(path, file, (connection) => goBack(createSql(connection, 'later'), now))
   } catch (cause) {
     discard(path)
     throw asOperatorError(cause, path)
@@ -72,8 +74,8 @@ export async function prepareArrival({ file, passphrase, target }: ArrivalJob): 
   try {
     const { keys } = await openMove(Bun.file(file), passphrase, target)
     ownLikeDirectory(target)
-    const candidate = await checkCopy(target, 'the database in the file', (sql) => {
-      sql.run("DELETE FROM facts WHERE name = 'moved'")
+    const candidate = await checkCopy(target, 'the database in the file', async (connection) => {
+      connection.run("DELETE FROM facts WHERE name = 'moved'")
     })
     return { ...candidate, keys }
   } catch (cause) {
@@ -82,7 +84,7 @@ export async function prepareArrival({ file, passphrase, target }: ArrivalJob): 
 }
 
 async function checkCopy(path: string, file: string, settle: Settle): Promise<Candidate> {
-  upgrade(path, file, settle)
+  await upgrade(path, file, settle)
   const events = unpackRelay(path, relayOf(path))
   const check = await checkDatabase(path, noPause)
   if (check.found > 0) {
@@ -129,9 +131,9 @@ export function replaceDatabase(candidate: { path: string }, database: string, n
 }
 
 /** Changes to a copy that was upgraded. */
-type Settle = (connection: ReturnType<typeof openConnection>) => void
+type Settle = (connection: ReturnType<typeof openConnection>) => Promise<void>
 
-function upgrade(path: string, file: string, settle: Settle): void {
+async function upgrade(path: string, file: string, settle: Settle): Promise<void> {
   try {
     const probe = openForReading(path)
     const tables = probe.query("SELECT 1 FROM sqlite_schema WHERE name = 'vouchers'").get()
@@ -140,7 +142,7 @@ function upgrade(path: string, file: string, settle: Settle): void {
     if (tables === null) throw new OperatorError(`${file} is not a database of Cuponera`)
     const connection = openConnection(path)
     migrate(connection, couponSchema)
-    settle(connection)
+    await settle(connection)
     connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
     connection.close()
   } catch (cause) {
@@ -148,21 +150,6 @@ function upgrade(path: string, file: string, settle: Settle): void {
     if (!(cause instanceof SQLiteError) || /FULL|IOERR/.test(cause.code ?? '')) throw cause
     throw new OperatorError(`${file} is not a sound database: ${cause.message}`)
   }
-}
-
-/** Settle what a step back in time would open again. */
-function goBack(connection: Parameters<Settle>[0], now: number): void {
-  // Otherwise sessions that were ended after the backup would be valid again.
-  connection.run(
-    `INSERT INTO session_cutoffs (pubkey, ended_at) VALUES (zeroblob(32), ?1)
-     ON CONFLICT (pubkey) DO UPDATE SET ended_at = ?1`,
-    [now],
-  )
-  // Otherwise a setup code that was used after the backup would be valid again.
-  connection.run('DELETE FROM setup_code')
-  // Cards may have counted on after the backup. Those taps would pass again.
-  connection.run('UPDATE cards SET counter_known = 0 WHERE deleted_at IS NULL')
-  connection.run("INSERT INTO facts (name, value) VALUES ('restored', '1') ON CONFLICT DO NOTHING")
 }
 
 /** Fold the WAL that a crash left into the file. */

@@ -88,7 +88,7 @@ test.each(['help', '--help', '-h', 'backup --help'])(
       'card-sim tap',
       'card-sim pay',
       'backup FILE',
-      'restore FILE',
+      'restore [FILE]',
       'move',
       'move out',
       'move in',

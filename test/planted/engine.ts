@@ -222,16 +222,16 @@ export const engineFaults: PlantedFault[] = [
   ),
   planted(
     'a restore opens sessions from before it again',
-    'test/cli/backup.test.ts -t session',
-    'src/db/restore.ts',
-    '     ON CONFLICT (pubkey) DO UPDATE SET ended_at = ?1`,\n    [now],',
-    '     ON CONFLICT (pubkey) DO UPDATE SET ended_at = ?1`,\n    [0],',
+    ['test/cli/backup.test.ts -t session', 'test/postgres/going-back.test.ts'],
+    'src/db/going-back.ts',
+    '.changes(everybody, now)',
+    '.changes(everybody, 0)',
   ),
   planted(
     'a restored card takes taps from before the backup',
-    'test/cli/backup.test.ts -t cards',
-    'src/db/restore.ts',
-    "  connection.run('UPDATE cards SET counter_known = 0 WHERE deleted_at IS NULL')\n",
+    ['test/cli/backup.test.ts -t cards', 'test/postgres/going-back.test.ts'],
+    'src/db/going-back.ts',
+    "    'UPDATE cards SET counter_known = 0 WHERE deleted_at IS NULL',\n",
     '',
   ),
 ]

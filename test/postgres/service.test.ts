@@ -110,7 +110,10 @@ test('commands that need a file are refused with the way to do it', async () => 
     'such a move takes a file: "cuponera move --from postgres://… --to DIRECTORY" makes one'
   const refused: [args: string[], advice: string][] = [
     [['backup', file], 'back it up with pg_dump, or by archiving its WAL'],
-    [['restore', file], 'bring it back with pg_restore, or from its WAL'],
+    [
+      ['restore', file],
+      'bring it back with pg_restore or from its WAL, and run "cuponera restore --force" without a file before the start',
+    ],
     [['move', 'out', file], advised],
     [['move', 'in', file], advised],
   ]
