@@ -1,6 +1,7 @@
 /** The table of docs/transactions.md beside the code. */
 import { expect, test } from 'bun:test'
 import { kindOf } from '../../src/db/roots.ts'
+import { coverage } from '../postgres/races/coverage.ts'
 import { readText, src } from './tree.ts'
 
 const rows = readText('docs/transactions.md')
@@ -45,3 +46,31 @@ test('the table of roots has every kind of root', () => {
 function between(named: readonly string[], files: readonly { path: string }[]): string[] {
   return [...new Set(named).symmetricDifference(new Set(files.map(({ path }) => path)))]
 }
+
+test('every place that begins a transaction has its operations in the race matrix, or a reason', () => {
+  const places = operations.flatMap(({ path, code }) => {
+    const count = code.match(/\.transact\b/g)?.length ?? 0
+    return count === 0 ? [] : [`${path.slice('src/'.length)}: ${count}`]
+  })
+  const covered = Object.entries(coverage).map(([path, of]) => `${path}: ${of.length}`)
+  expect([...new Set(places).symmetricDifference(new Set(covered))]).toEqual([])
+})
+
+test('the list of the race matrix names its operations, and each of them', () => {
+  const files = ['operations', 'gateway-operations', 'relay-operations', 'transfer-operations']
+  const texts = [...files, 'wallet-operations'].map((name) =>
+    readText(`test/postgres/races/${name}.ts`),
+  )
+  const names = texts.flatMap((text) => [
+    ...[...text.matchAll(/^ {4}(?:'([^']+)': |([a-z]+): \(\) =>(?! \(\{))/gm)].map(
+      ([, quoted, word]) => quoted ?? word,
+    ),
+    ...[...text.matchAll(/\bconst sweeps = \{([^}]*)\}/g)].flatMap(([, list = '']) =>
+      list.split(',').map((one) => one.trim()),
+    ),
+  ])
+  const named = Object.values(coverage).flatMap((places) =>
+    places.flatMap((place) => (typeof place === 'string' ? [] : place)),
+  )
+  expect([...new Set(named).symmetricDifference(new Set(names))]).toEqual([])
+})

@@ -1,5 +1,7 @@
 /** Operations by name, each on rows of the world that others change, too. */
 
+import type { LoadedKeys } from '../../../src/app/keyring.ts'
+import { pinKeys } from '../../../src/app/keys.ts'
 import { closeForMove, moveBack } from '../../../src/app/move.ts'
 import { announce, withdraw } from '../../../src/coupons/announce.ts'
 import { voidBatch } from '../../../src/coupons/batches.ts'
@@ -11,8 +13,10 @@ import { refresh } from '../../../src/coupons/refresh.ts'
 import { sweepKilled, voidAll, voidVoucher } from '../../../src/coupons/void.ts'
 import { answerSweep } from '../../../src/coupons/worker.ts'
 import { outboxSweep } from '../../../src/gateway/worker.ts'
+import { settleCode } from '../../../src/merchants/admit.ts'
 import { operateMerchants } from '../../../src/merchants/operator.ts'
 import { addMerchant, removeMerchant } from '../../../src/merchants/roster.ts'
+import { requireSetupCode, setUp } from '../../../src/merchants/setup.ts'
 import { merchantSweep } from '../../../src/merchants/worker.ts'
 import { uploadPicture } from '../../../src/pictures/upload.ts'
 import { pictureSweep } from '../../../src/pictures/worker.ts'
@@ -137,6 +141,8 @@ export function otherOperations({ world, plain, engine }: Parts): Operations {
   const fields = { name: 'Té', benefit: percentBenefit }
   const [older, newer] = [announcementOf(owner, at - 10), announcementOf(owner, at)]
   const sweeps = { answerSweep, outboxSweep, merchantSweep, pictureSweep, sessionSweep }
+  const keys = (byte: number) =>
+    ({ storeKey: new Uint8Array(32).fill(byte) }) as Partial<LoadedKeys> as LoadedKeys
   const newPoster = { couponId: cafe, perPerson: 1, timeZone: 'America/Argentina/Buenos_Aires' }
   return {
     define: () => define(coupons, manage, { ...fields, image }, null),
@@ -187,6 +193,19 @@ export function otherOperations({ world, plain, engine }: Parts): Operations {
       operateMerchants(merchants, { do: 'admit-guest', pubkey: world.stranger.pubkey }),
     'dismiss a guest': () =>
       operateMerchants(merchants, { do: 'dismiss-guest', pubkey: world.stranger.pubkey }),
+    'let a merchant in again': () =>
+      operateMerchants(merchants, { do: 'add', pubkey: owner.pubkey, label: 'Café' }),
+    'let owners of older coupons in': () =>
+      operateMerchants(merchants, { do: 'confirm', pubkeys: [world.partner.pubkey] }),
+    'replace the setup code': () => operateMerchants(merchants, { do: 'code', another: true }),
+    'set up with the code': () => setUp(merchants, callerOf(world.stranger), world.code),
+    'set up with the code as another': () => setUp(merchants, callerOf(world.taker), world.code),
+    'type the code': () => requireSetupCode(merchants, world.code),
+    'type a wrong code': () => requireSetupCode(merchants, 'wrong'),
+    'settle the setup code': () =>
+      engine.transact({ roots: ['instance', 'roster'] }, (tx) => settleCode(merchants, tx)),
+    'pin the keys': () => pinKeys(engine, keys(1), plain.signer.pubkey),
+    'pin other keys': () => pinKeys(engine, keys(2), world.owner.pubkey),
     'close for a move': () => closeForMove(engine, at),
     'open again': () => moveBack(engine),
     ...Object.fromEntries(

@@ -5,10 +5,14 @@ import { voidAll } from '../../../src/coupons/void.ts'
 import type { NostrEvent } from '../../../src/nostr/event.ts'
 import { activate } from '../../../src/wallet/cards/holders/activate.ts'
 import { configure } from '../../../src/wallet/cards/holders/configure.ts'
+import { requestConfig, requestData } from '../../../src/wallet/cards/holders/holdings.ts'
+import { publishNotice } from '../../../src/wallet/cards/holders/notices.ts'
 import { payExtended, payInvoice } from '../../../src/wallet/cards/payments/pay.ts'
 import { releaseUnanswered, takeAnswer } from '../../../src/wallet/cards/payments/payments.ts'
+import { initialise } from '../../../src/wallet/cards/tags/initialise.ts'
 import { link } from '../../../src/wallet/cards/tags/link.ts'
 import { operateCards } from '../../../src/wallet/cards/tags/operator.ts'
+import { wipe } from '../../../src/wallet/cards/tags/wipe.ts'
 import { scan } from '../../../src/wallet/cards/taps/scan.ts'
 import { scanSweep } from '../../../src/wallet/cards/worker.ts'
 import { requestNonce } from '../../../src/wallet/identities/nonces.ts'
@@ -96,7 +100,16 @@ export function walletOperations({ world, wallet, known, plain }: Parts): Operat
   }
   const late = { ...paymentsElsewhere, cards: { ...paymentsElsewhere.cards, now: () => at + 3600 } }
   const linking = cardEvent('', { otc: 'codigo-elegido' }, { ...parts, tags: [] })
+  // Encrypted content differs with each run.
+  const broadcastBare: typeof plain.broadcast = (tx, { kind, tags }) =>
+    plain.broadcast(tx, manager.sign({ kind, tags, created_at: at, content: '' }))
   const tap = { p: tapped.get('p'), c: tapped.get('c') }
+  const base = 'http://localhost'
+  const [ofLimits, ofDesigns] = ['card-config-request', 'card-data-request'].map((type) =>
+    cardEvent(type, '', { signer: ana, ...parts }),
+  )
+  const writing = cardEvent('card-init-request', { cid: unused, ctr: 1 }, parts)
+  const wiping = cardEvent('card-delete-request', { cid: card.uid }, parts)
   const sweeps = { scanSweep, nonceSweep, refusalSweep, requestSweep }
   return {
     'register a name': registering('caro', nonces[0], caro),
@@ -136,7 +149,7 @@ export function walletOperations({ world, wallet, known, plain }: Parts): Operat
       payInvoice(payments, { k1: invoiced[1], pr: invoice }),
     'tap a card': () =>
       scan(cards, {
-        ...{ ...tap, base: 'http://localhost' },
+        ...{ ...tap, base },
         ...{ action: 'extendedScan', param: 'federationId=localhost' },
       }),
     'link a code': () => link(cards, linking, tap),
@@ -151,6 +164,16 @@ export function walletOperations({ world, wallet, known, plain }: Parts): Operat
     'activate it for another': activating(beto),
     'trust a merchant': configuring({ 'trusted-merchants': [{ pubkey: shop.pubkey }] }),
     'trust nobody': configuring({ 'trusted-merchants': [{ pubkey: caro.pubkey }] }),
+    'tell a holder of the limits': () => requestConfig(cards, ofLimits),
+    'tell a holder of the designs': () => requestData(cards, ofDesigns),
+    'publish what wallets are owed': () =>
+      engine.transact({ roots: [{ holder: ana.pubkey }] }, (tx) =>
+        publishNotice(cards, tx, ana.pubkey, { now: at, broadcast: broadcastBare }),
+      ),
+    'initialise a card by event': () => initialise(cards, writing, true),
+    'wipe a card by event': () => wipe(cards, wiping, true),
+    'use up a request that came in clear': () => initialise(cards, writing, false),
+    'ask for a pay request': () => scan(cards, { ...tap, base, action: 'payRequest', param: null }),
     'take an ok of a ledger': answering('ok'),
     'take an error of a ledger': answering('error'),
     'release a payment': () => releaseUnanswered(late),

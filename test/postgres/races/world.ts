@@ -15,6 +15,7 @@ import { noVoucherLimits } from '../../../src/coupons/voucher-limits.ts'
 import type { AfterCommit, Locking } from '../../../src/db/database.ts'
 import { enqueue } from '../../../src/gateway/publish.ts'
 import { requireMerchant } from '../../../src/merchants/admit.ts'
+import { codeOf } from '../../../src/merchants/code.ts'
 import { charge, chargeTake, dayOf } from '../../../src/merchants/quota.ts'
 import type { Added } from '../../../src/merchants/quota-store.ts'
 import { addMerchant, admit } from '../../../src/merchants/roster.ts'
@@ -33,6 +34,8 @@ import { samples } from '../../support/pictures.ts'
 import type { Stores, WorldDatabase } from './database.ts'
 
 const storeKey = new Uint8Array(32).fill(5)
+/** Of the setup code. */
+const salt = new Uint8Array(16).fill(200)
 export const relays = ['wss://one.example', 'wss://two.example'] as const
 /** A signature that was used long ago. */
 export const oldSignature = 'cd'.repeat(32)
@@ -155,6 +158,7 @@ export async function fillWorld(engine: WorldDatabase['engine'], services: Servi
     await tx.pictures.keep(owner.pubkey, unused.body.picture.hash, long)
     const guest = { pubkey: stranger.pubkey, label: null, owner: false, createdAt: at - 60 }
     await tx.merchants.put({ ...guest, expiresAt: at - 10 })
+    await tx.merchants.setCode(salt)
     await tx.proofs.use(oldSignature, at - limits.proofWindowSeconds - 10)
   })
   // Room for one voucher more of this day.
@@ -178,6 +182,7 @@ export async function fillWorld(engine: WorldDatabase['engine'], services: Servi
     batched: nonceOf(batched),
     batch: batched.batch.id as string,
     poster: JSON.parse(poster.body).poster.id as string,
+    code: codeOf(storeKey, salt),
   }
 }
 
