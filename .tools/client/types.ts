@@ -43,24 +43,33 @@ export function describeTypes(document: ApiDocument): Record<string, string> {
   const answers = operations.map(({ name, operation }) => {
     return `'${name}': ${JSON.stringify([accessOf(operation), ...formsOf(operation, schemas)])},`
   })
+  const final = operations.flatMap(({ name, operation }) =>
+    keyOf(operation) ? [`'${name}': ${JSON.stringify(finalCodes(operation))},`] : [],
+  )
   const codes = schemas.Refusal?.properties?.code?.enum ?? []
   return {
     ...Object.fromEntries(files),
     'operations.ts': operationsFile(),
     'codes.ts': `${head}/** Every code of a refusal (docs/api/errors.md). */
       export type RefusalCode = ${codes.map(quoted).toSorted(byText).join(' | ')}\n`,
-    'facts.ts': `${head}import type { Operations } from './operations.ts'
+    'facts.ts': `${head}import type { RefusalCode } from './codes.ts'
+      import type { Operations } from './operations.ts'
 
       /**
        * Credentials that each operation takes, and the forms of its answer (\`fits\`), which tell it from any other.
-       * A session also names the caller where it is not needed.
+       * An optional session names the caller.
        */
       export const facts: {
         readonly [name in keyof Operations]: readonly [
-          credentials: 'session' | 'signature' | 'none',
+          credentials: 'session' | 'optional' | 'signature' | 'none',
           ...forms: string[],
         ]
-      } = {\n${answers.join('\n')}\n}\n`,
+      } = {\n${answers.join('\n')}\n}
+
+      /** The operations that take an Idempotency-Key, and the refusals that end them, credentials aside. */
+      export const keyed: { readonly [name in keyof Operations]?: readonly RefusalCode[] } = {
+        ${final.join('\n')}
+}\n`,
   }
 }
 
@@ -152,9 +161,21 @@ function importsOf(text: string, room: string, homes: ReadonlyMap<string, string
     .replace(/$/, '\n')
 }
 
-function accessOf({ security }: Operation): 'session' | 'signature' | 'none' {
+function keyOf({ parameters }: Operation) {
+  return parameters.find((one) => one.in === 'header' && one.name === 'Idempotency-Key')
+}
+
+/** The refusals of a request that was understood and judged: another attempt gets the same. */
+function finalCodes({ responses }: Operation): string[] {
+  const refusals = Object.entries(responses).filter(([status]) => /^4/.test(status))
+  const final = refusals.filter(([status]) => !['401', '408', '429'].includes(status))
+  return final.flatMap(([, { description }]) => description.split(', '))
+}
+
+function accessOf({ security }: Operation): 'session' | 'optional' | 'signature' | 'none' {
   const schemes = security.flatMap((one) => Object.keys(one))
-  if (schemes.includes('bearer')) return 'session'
+  const optional = security.some((one) => Object.keys(one).length === 0)
+  if (schemes.includes('bearer')) return optional ? 'optional' : 'session'
   return schemes.includes('nostr') ? 'signature' : 'none'
 }
 
@@ -179,10 +200,16 @@ function formsIn(part: Part, schemas: Record<string, Part>): string[] {
   if ($ref !== undefined)
     return formsIn(schemas[$ref.slice($ref.lastIndexOf('/') + 1)] ?? {}, schemas)
   if (items) return ['[]']
+  if (required.includes('nonce') && required.includes('voucher')) return [voucherForm(properties)]
   const key = required.includes('nonce') ? 'nonce' : required[0]
   if (key !== undefined) return [`${key}${wordsOf(properties[key] ?? {})}`]
   const parts = allOf ? allOf.slice(0, 1) : (anyOf ?? [])
   return [...new Set(parts.flatMap((one) => formsIn(one, schemas)))]
+}
+
+/** An answer with a coupon is worth money: the JSON of another server has no nonce, outcome and signed voucher. */
+function voucherForm({ status }: Record<string, Part>): string {
+  return `nonce&${status ? `status${wordsOf(status)}&` : ''}voucher`
 }
 
 function wordsOf({ const: only, enum: words = only === undefined ? [] : [only] }: Part): string {
@@ -195,9 +222,8 @@ function callOf({ parameters, requestBody, responses }: Operation): string {
   const query = named('query')
   const asked = query.map(({ name, required }) => `${name}${required ? '' : '?'}: Asked`)
   const optional = query.some(({ required }) => required) ? '' : '?'
-  const headers = named('header')
-  const key = headers.find(({ name }) => name === 'Idempotency-Key')
-  const sent = headers.flatMap(({ name, required }) =>
+  const key = keyOf({ parameters } as Operation)
+  const sent = named('header').flatMap(({ name, required }) =>
     required && name !== 'Idempotency-Key' ? [`${quoted(name)}: string`] : [],
   )
   const fields = [

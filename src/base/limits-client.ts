@@ -14,6 +14,8 @@ export const clientLimits = {
   keyTextMax: 1024,
   /** Cached npubs: many times the keys of one page. About 200 bytes each. */
   npubsCachedMax: 2048,
+  /** Text of an answer. The longest is that of five hundred vouchers, some 2 MB. */
+  answerBytesMax: 16 * 1024 * 1024,
   /** Age of a kept Idempotency-Key. Its answer lives an hour longer at the service. */
   keySeconds: 24 * 60 * 60,
   nameCharsMax: 80,

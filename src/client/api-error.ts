@@ -6,6 +6,7 @@ export type FailureCode =
   | 'unreachable'
   | 'signed-out'
   | 'answer-invalid'
+  | 'redirected'
   | 'key-expired'
 
 type Detail = {
@@ -14,10 +15,28 @@ type Detail = {
   retryAfter?: number
   setup?: boolean
   reason?: string | undefined
+  /** For the programmer, in place of the code. */
+  message?: string
 }
 
-/** Reasons of a refused session that another one does not have. */
-const endings = new Set<unknown>(['expired', 'session-expired', 'session-invalid'])
+/** Reasons why a till is unknown that a new session does not have. */
+const sessionReasons = new Set<unknown>([
+  'missing',
+  'expired',
+  'session-expired',
+  'session-invalid',
+])
+
+/** Faults after which the service has done nothing, although another attempt may succeed. */
+const undoneFaults = new Set<FailureCode>([
+  ...(['overloaded', 'shutting-down', 'disk-low', 'clock-behind', 'moved'] as const),
+])
+
+/** Failures that say nothing of the service. A signature was used before: by this very request. */
+const unknown = new Set<FailureCode>(['unreachable', 'answer-invalid', 'auth-replay'])
+
+/** Codes after which a request under this name may have succeeded, and no repetition tells. */
+const used = new Set<FailureCode>(['key-expired', 'idempotency-key-reused'])
 
 export class ApiError extends Error {
   readonly code: FailureCode
@@ -34,9 +53,11 @@ export class ApiError extends Error {
   readonly setup: boolean
   /** True where an earlier attempt got no certain answer, and this failure says nothing of it. Its caller knows. */
   afterLost = false
+  /** True where the request did not leave, such as when no session could be opened for it. */
+  notSent = false
 
   constructor(code: FailureCode, status = 0, detail: Detail = {}) {
-    super(code)
+    super(detail.message ?? code)
     this.code = code
     this.status = status
     this.sentence = detail.error ?? ''
@@ -48,25 +69,45 @@ export class ApiError extends Error {
 
   /** True where the service may have executed the request: only a retry with the same key is safe. */
   get mayHaveSucceeded(): boolean {
-    return this.lost || this.afterLost || this.code === 'key-expired'
+    if (this.afterLost || used.has(this.code)) return true
+    return this.lost && !this.notSent && !this.undone
   }
 
   /** True where this attempt got no certain answer, so that another one may get it. */
   get lost(): boolean {
     const { code } = this
-    // The page of a proxy says nothing of the service behind it. A signature was used before: by this very request.
-    const unknown = ['unreachable', 'answer-invalid', 'auth-replay'].includes(code)
-    return unknown || this.status >= 500 || [408, 429].includes(this.status)
+    if (code === 'moved') return false
+    return unknown.has(code) || this.status >= 500 || [408, 429].includes(this.status)
   }
 
   /** True where the service refused, or was not asked, before it looked for an answer under the key of the request. */
   get beforeKey(): boolean {
-    return this.status === 401 || this.code === 'signed-out'
+    if (this.notSent || this.undone) return true
+    return this.isOfSession || this.code === 'signed-out' || this.code === 'redirected'
   }
 
   /** True where another session helps. A redemption is refused for it only where its merchant asks who redeems. */
   get asksForSession(): boolean {
-    return this.status === 401 || (this.code === 'till-not-allowed' && endings.has(this.reason))
+    if (this.code === 'till-not-allowed') return sessionReasons.has(this.reason)
+    return this.isOfSession
+  }
+
+  /** True where the service said that it did nothing yet. */
+  private get undone(): boolean {
+    if (unknown.has(this.code)) return false
+    return undoneFaults.has(this.code) || this.status === 408 || this.status === 429
+  }
+
+  /** The 401 of a proxy says nothing of the session. */
+  private get isOfSession(): boolean {
+    return this.status === 401 && this.code.startsWith('auth-')
+  }
+
+  /** The failure of a session, for one of the calls that waited for it. Their requests did not leave. */
+  forUnsent(): ApiError {
+    return Object.assign(new ApiError(this.code, 0, { message: this.message }), this, {
+      notSent: true,
+    })
   }
 }
 

@@ -1,4 +1,5 @@
 import { asObject } from '../base/json.ts'
+import { clientLimits } from '../base/limits-client.ts'
 import { ApiError, type FailureCode } from './api-error.ts'
 import type { Session } from './session.ts'
 
@@ -12,15 +13,6 @@ type SendOptions = {
   timeoutMs?: number
 }
 
-type Refused = {
-  code?: FailureCode
-  error?: string
-  reason?: string
-  field?: string
-  retryAfter?: number
-  setup?: boolean
-}
-
 /** Every answer of the service takes less time. A cashier does not wait longer. */
 const answerMs = 20_000
 
@@ -32,13 +24,13 @@ export async function exchange(
   const response = await send(url, options)
   const value = await bodyOf(response, options.signal)
   if (response.ok) return { value, status: response.status, headers: response.headers }
-  throw refusalOf(value, response.status)
+  throw refusalOf(value, response)
 }
 
 /** Send one request whose answer is a file of any size. Throws ApiError, also for a file that breaks off. */
 export async function requestFile(path: string, options: SendOptions = {}): Promise<Blob> {
   const response = await send(path, options)
-  if (!response.ok) throw refusalOf(await bodyOf(response), response.status)
+  if (!response.ok) throw refusalOf(await bodyOf(response), response)
   return attempt(() => response.blob())
 }
 
@@ -66,13 +58,15 @@ export async function* openStream(
 ): AsyncGenerator<StreamEvent> {
   const open = async (token: string) => {
     const headers = { Authorization: `Bearer ${token}` }
-    const response = await attempt(() => fetch(path, { headers, signal, cache: 'no-store' }))
-    if (!response.ok) throw refusalOf(await bodyOf(response), response.status)
+    const response = await attempt(() =>
+      fetch(path, { headers, signal, cache: 'no-store', redirect: 'manual' }),
+    )
+    if (!response.ok) throw refusalOf(await bodyOf(response), response)
     return response
   }
   const token = await session.token()
   const response = await open(token).catch(async (cause: unknown) => {
-    if (!(cause instanceof ApiError) || cause.status !== 401) throw cause
+    if (!(cause instanceof ApiError) || !cause.asksForSession) throw cause
     return open(await session.renew(token))
   })
   yield { name: 'open', data: '' }
@@ -94,57 +88,110 @@ export async function* openStream(
 }
 
 /** The network fails in many ways, and each means the same: no answer. */
-async function attempt<T>(action: () => Promise<T>): Promise<T> {
+async function attempt<T>(action: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await action()
-  } catch {
+  } catch (cause) {
+    if (signal?.aborted || cause instanceof ApiError) throw cause
     throw new ApiError('unreachable')
   }
 }
 
-function refusalOf(value: unknown, status: number): ApiError {
-  const { code, error, reason, ...rest } = (asObject(value) ?? {}) as Refused
+function refusalOf(value: unknown, { status, headers }: Response): ApiError {
+  const { code, error, reason, field, retryAfter, setup } = asObject(value) ?? {}
   // The gateway calls its sentence `reason`. A proxy may answer with JSON of its own.
-  const ours =
-    typeof code === 'string' && /^[a-z0-9-]+$/.test(code) && (error ?? reason) !== undefined
-  return new ApiError(ours ? code : 'answer-invalid', status, {
-    error: error ?? reason,
-    reason,
-    ...rest,
+  const sentence = textIn(error ?? reason)
+  const ours = typeof code === 'string' && /^[a-z0-9-]+$/.test(code) && sentence !== undefined
+  const [fieldText, reasonText] = [textIn(field), textIn(reason)]
+  const wait = secondsIn(retryAfter) ?? secondsIn(headers.get('retry-after'))
+  return new ApiError(ours ? (code as FailureCode) : 'answer-invalid', status, {
+    ...(sentence !== undefined && { error: sentence }),
+    ...(reasonText !== undefined && { reason: reasonText }),
+    ...(fieldText !== undefined && { field: fieldText }),
+    ...(wait !== undefined && { retryAfter: wait }),
+    setup: setup === true,
   })
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Seconds above zero; a proxy may also name a date. */
+function secondsIn(value: unknown): number | undefined {
+  const seconds = typeof value === 'string' ? Number(value) : value
+  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0
+    ? seconds
+    : undefined
 }
 
 async function send(url: string, options: SendOptions): Promise<Response> {
   const { method = 'GET', body, headers = {}, signal, timeoutMs = answerMs } = options
   const type = body instanceof Blob ? body.type : 'application/json'
   const timeout = AbortSignal.timeout(timeoutMs)
-  try {
-    return await fetch(url, {
-      method,
-      headers: { ...(body !== undefined && { 'Content-Type': type }), ...headers },
-      body: body ?? null,
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-      cache: 'no-store',
-      credentials: 'omit',
-    })
-  } catch (cause) {
-    if (signal?.aborted) throw cause
-    throw new ApiError('unreachable')
-  }
+  const response = await attempt(
+    () =>
+      fetch(url, {
+        method,
+        headers: { ...(body !== undefined && { 'Content-Type': type }), ...headers },
+        body: body ?? null,
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+        cache: 'no-store',
+        credentials: 'omit',
+        // A nonce and a key must not go to another host, whose answer would count.
+        redirect: 'manual',
+      }),
+    signal,
+  )
+  if (isRedirect(response)) throw redirectOf(response, url)
+  return response
+}
+
+function isRedirect({ type, status, headers }: Response): boolean {
+  return type === 'opaqueredirect' || (status >= 300 && status < 400 && headers.has('location'))
+}
+
+/** No operation redirects: the client was given another address, or a Wi-Fi wants a login first. */
+function redirectOf({ status, headers }: Response, url: string): ApiError {
+  const location = headers.get('location')
+  // A page is not told where to, and its address is the right one.
+  if (location === null || !URL.canParse(location, url))
+    return new ApiError('answer-invalid', status)
+  const [from, to] = [new URL(url), new URL(location, url)]
+  const permanent = status === 301 || status === 308 || from.hostname === to.hostname
+  if (!permanent || from.origin === to.origin) return new ApiError('answer-invalid', status)
+  // Only origins are told: the rest of an address may have a nonce.
+  const message = `${from.origin} redirects to ${to.origin}: give createClient that as its url`
+  return new ApiError('redirected', status, { message })
 }
 
 async function bodyOf(response: Response, signal?: AbortSignal): Promise<unknown> {
+  const text = await attempt(() => textOf(response), signal)
+  // An accepted event is answered without a body.
+  if (text === '' && (response.status === 202 || response.status === 204)) return null
   try {
-    const text = await response.text()
-    // An accepted event is answered without a body.
-    if (text === '' && (response.status === 202 || response.status === 204)) return null
     return JSON.parse(text)
-  } catch (cause) {
-    if (signal?.aborted) throw cause
-    // Whole text that is not JSON comes from another server; a text that broke off may have been a success.
-    if (cause instanceof SyntaxError && response.status < 500) {
-      throw new ApiError('answer-invalid', response.status)
-    }
-    throw new ApiError('unreachable')
+  } catch {
+    // Whole text that is not JSON comes from another server; the text of a fault may stand for a success.
+    if (response.status >= 500) throw new ApiError('unreachable')
+    throw new ApiError('answer-invalid', response.status)
   }
+}
+
+/** Throws for a text that never ends, too. */
+async function textOf({ body, status }: Response): Promise<string> {
+  const reader = body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let bytes = 0; reader; ) {
+    const part = await reader.read()
+    if (part.done) break
+    bytes += part.value.length
+    if (bytes > clientLimits.answerBytesMax) {
+      await reader.cancel()
+      throw new ApiError('answer-invalid', status)
+    }
+    text += decoder.decode(part.value, { stream: true })
+  }
+  return text + decoder.decode()
 }

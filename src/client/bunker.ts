@@ -1,6 +1,6 @@
 import type { KeyStorage } from './caller.ts'
 import { parseRecord } from './json.ts'
-import type { PageSigner } from './signer.ts'
+import { type PageSigner, SignerError } from './signer.ts'
 import type { Wait } from './signer-remote.ts'
 import type { TextStore } from './texts.ts'
 
@@ -20,6 +20,7 @@ export async function openBunker(
   address: string,
   { storage = new Map(), onWait = () => undefined, signal }: BunkerOptions = {},
 ): Promise<PageSigner> {
+  if (typeof WebSocket === 'undefined') throw new SignerError('no-relay')
   const { createRemoteSigners } = await import('./signer-remote.ts')
   const [place = ''] = address.trim().split('?')
   const kept = parseRecord((await storage.get(place)) ?? null, 'pubkey', 'connection')

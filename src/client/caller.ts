@@ -4,8 +4,9 @@ import { clientLimits } from '../base/limits-client.ts'
 import { fits } from './answer-form.ts'
 import { exchange } from './api.ts'
 import { ApiError } from './api-error.ts'
-import { facts } from './described/facts.ts'
+import { facts, keyed } from './described/facts.ts'
 import type { Asked, OperationName, Operations } from './described/operations.ts'
+import { createPauses } from './pause.ts'
 import { type Answer, createRuns, type Pause, persist } from './persist.ts'
 import { signRequest } from './proof.ts'
 import { randomText } from './random.ts'
@@ -50,8 +51,10 @@ export type Caller = {
 /** A session: one signature for many calls. */
 type Credentials = {
   token(timeoutMs?: number): Promise<string>
-  /** Another token, after the service refused this one. */
-  renew(refused: string, timeoutMs?: number): Promise<string>
+  /** A token for a request that may go without; null where none comes soon. */
+  soon(timeoutMs?: number): Promise<string | null>
+  /** Another token, after the service refused this one, or needs one. */
+  renew(refused: string | null, timeoutMs?: number): Promise<string>
   needSigner(): Promise<EventSigner>
 }
 
@@ -92,7 +95,8 @@ export function createCaller(wiring: Wiring): Caller {
     runs(once, async () => {
       const [known, storedAt] = ((await storage.get(placeOf(once))) ?? '').split(' ')
       if (known) {
-        const age = systemClock() - Number(storedAt)
+        // A clock that was ahead makes the age negative, and says as little.
+        const age = Math.abs(systemClock() - Number(storedAt))
         if (!lasting.has(name) && age >= clientLimits.keySeconds) throw new ApiError('key-expired')
         return { key: known, used: true }
       }
@@ -103,21 +107,26 @@ export function createCaller(wiring: Wiring): Caller {
 
   const call = async (name: OperationName, input: AnyInput = {}): Promise<unknown> => {
     const { once, signal } = input
+    if (!(name in facts)) throw new TypeError(`no operation ${name}`)
+    const named = once !== undefined || input.key !== undefined
+    if (named && !keyed[name]) throw new TypeError(`${name} takes no Idempotency-Key`)
     const stored = once === undefined ? null : await keyOf(name, once)
     const key = input.key ?? stored?.key
     const send = () => attempt(() => sendOnce(wiring, name, input, key))
     let lost = stored?.used ?? false
-    const onLost = () => {
-      lost = true
+    // After an attempt that may have been executed, only a refusal of this operation is an answer under its key.
+    const speaks = (failure: ApiError | SignerError) =>
+      key === undefined || !lost || (failure instanceof ApiError && decides(name, failure))
+    const settled = (one: Tried) => {
+      if ('value' in one || one.failure instanceof SignerError) return true
+      if (one.failure.mayHaveSucceeded) lost = true
+      return !one.failure.lost && (one.failure.beforeKey || speaks(one.failure))
     }
     const repeated = key !== undefined || reads(name) ? patience : null
-    const tried = await (repeated ? repeat(send, { ...repeated, signal, onLost }) : send())
+    const tried = await (repeated ? repeat(send, { ...repeated, signal, settled }) : send())
     if ('value' in tried) return tried.value
-    const { failure } = tried
-    // The service looks at the credentials first, so this says nothing of the attempts before it.
-    const before = failure instanceof SignerError || failure.beforeKey
-    failure.afterLost = lost && key !== undefined && before
-    throw failure
+    tried.failure.afterLost = !speaks(tried.failure)
+    throw tried.failure
   }
 
   return {
@@ -145,6 +154,11 @@ const acting = new Set<OperationName>([
   'GET /api/lud16/{name}/cb',
 ])
 
+/** Whether a refusal is one of the operation, found after the service looked for an answer under the key. */
+function decides(name: OperationName, { code, beforeKey }: ApiError): boolean {
+  return !beforeKey && (keyed[name]?.some((one) => one === code) ?? false)
+}
+
 /** Operations whose answers the service keeps for ever. Those of the others end, and their keys before them. */
 const lasting = new Set<OperationName>(['POST /api/coupons/refresh', 'POST /api/posters/{id}/take'])
 
@@ -152,25 +166,38 @@ type Repetition = {
   seconds: number
   pause: Pause
   signal: AbortSignal | undefined
-  onLost: () => void
+  settled: (tried: Tried) => boolean
 }
 
 /** Attempts until the answer is certain, or patience ends. An aborted signal ends the next attempt. */
-function repeat(
+async function repeat(
   send: () => Promise<Tried>,
-  { seconds, pause, signal, onLost }: Repetition,
+  { seconds, pause, signal, settled }: Repetition,
 ): Promise<Tried> {
-  const began = systemClock()
   const aborted = new Promise<void>((resolve) =>
     signal?.addEventListener('abort', () => resolve(), { once: true }),
   )
-  return persist(send, {
-    pause: (wait) => Promise.race([pause(wait), aborted]),
-    onLost,
-    goOn: () => systemClock() - began < seconds,
-    settled: (one) => 'value' in one || one.failure instanceof SignerError || !one.failure.lost,
-  })
+  // A timer, because the wall clock of a device may be set meanwhile. A longer one would end at once.
+  const patience = createPauses()
+  let over = false
+  const end = () => {
+    over = true
+  }
+  if (seconds < timerSecondsMax) void patience.pause(seconds).then(end)
+  try {
+    return await persist(send, {
+      pause: (wait) => Promise.race([pause(wait), aborted]),
+      onLost: () => undefined,
+      goOn: () => !over,
+      settled,
+    })
+  } finally {
+    patience.wake()
+  }
 }
+
+/** Timers count milliseconds in 31 bits. */
+const timerSecondsMax = 2 ** 31 / 1000
 
 async function attempt(send: () => Promise<unknown>): Promise<Tried> {
   try {
@@ -218,12 +245,25 @@ async function sendOnce(
     const text = typeof sent === 'string' ? sent : null
     return send(await unless(signal, signRequest(signer, { url: address, method, body: text })))
   }
-  const token = await unless(signal, credentials.token(timeoutMs))
+  const token =
+    access === 'optional'
+      ? await unless(signal, credentials.soon(timeoutMs))
+      : await unless(signal, unsent(credentials.token(timeoutMs)))
   try {
-    return await send(`Bearer ${token}`)
+    return await send(token === null ? null : `Bearer ${token}`)
   } catch (cause) {
     if (!(cause instanceof ApiError) || !cause.asksForSession) throw cause
-    return send(`Bearer ${await unless(signal, credentials.renew(token, timeoutMs))}`)
+    return send(`Bearer ${await unless(signal, unsent(credentials.renew(token, timeoutMs)))}`)
+  }
+}
+
+/** Credentials for a request, which does not leave without them. Each of those who wait gets a failure of its own. */
+async function unsent<T>(credentials: Promise<T>): Promise<T> {
+  try {
+    return await credentials
+  } catch (cause) {
+    if (cause instanceof SignerError) throw new SignerError(cause.code, cause.waitSeconds)
+    throw cause instanceof ApiError ? cause.forUnsent() : cause
   }
 }
 

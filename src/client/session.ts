@@ -1,13 +1,17 @@
 import { systemClock } from '../base/clock.ts'
 import { ApiError } from './api-error.ts'
 import { createCaller } from './caller.ts'
+import type { Operations } from './described/operations.ts'
 import { parseRecord } from './json.ts'
+import { createPauses } from './pause.ts'
 import { signRequest } from './proof.ts'
 import { type PageSigner, SignerError, type SignerKind } from './signer.ts'
 import type { TextStore } from './texts.ts'
 
 /** The key that is signed in, and how it signs. */
 export type Identity = { pubkey: string; kind: SignerKind }
+
+type Opened = Operations['POST /api/auth/session']['answer']
 
 type Kept = Identity & { token: string; expiresAt: number }
 
@@ -30,8 +34,10 @@ export type Session = {
   atHand(): string | null
   /** Another token at hand, after the service refused this one; null where only a person can open one. */
   replaceAtHand(refused: string): Promise<string | null>
-  /** Another token, after the service refused this one. */
-  renew(refused: string, timeoutMs?: number): Promise<string>
+  /** A token for a request that may go without: one at hand, or one that a signer here opens at once; else null. */
+  soon(timeoutMs?: number): Promise<string | null>
+  /** Another token, after the service refused this one, or needs one. */
+  renew(refused: string | null, timeoutMs?: number): Promise<string>
   /** The signer. Asks the person for it where this page lost it, such as a PIN key after a reload. */
   needSigner(): Promise<PageSigner>
   /** The signer of the identity, where this page has it without asking anyone. */
@@ -56,6 +62,15 @@ type Wiring = {
 /** A session that ends sooner is replaced while it still serves. */
 const quietSeconds = 3600
 
+/** A request that may go without a token waits so long for one. */
+const soonSeconds = 2
+
+/** After a session could not be opened, requests that may go without one ask for none for so long. */
+const restSeconds = 60
+
+/** A proof whose answer was lost is sent again for so long, since each signature may ask a person. It holds for 60. */
+const proofSeconds = 40
+
 export function createSession(wiring: Wiring): Session {
   const { name, store, origin, restore, onIdentity, onAsk } = wiring
   const caller = createCaller({
@@ -69,6 +84,8 @@ export function createSession(wiring: Wiring): Session {
   const first = kept ?? signer
   let identity: Identity | null = first && { pubkey: first.pubkey, kind: first.kind }
   let renewing: Promise<string> | null = null
+  let unused: { signer: PageSigner; proof: string; at: number } | null = null
+  let restsUntil = 0
   let answer: ((signer: PageSigner | null) => void) | null = null
 
   const identify = (next: Identity | null) => {
@@ -76,13 +93,32 @@ export function createSession(wiring: Wiring): Session {
     onIdentity(next)
   }
 
+  /** Trade a signature for a session. */
+  const trade = async (chosen: PageSigner, timeoutMs?: number): Promise<Opened> => {
+    const again = unused?.signer === chosen && systemClock() - unused.at < proofSeconds
+    const proof = again && unused ? unused.proof : await signFor(chosen)
+    unused = { signer: chosen, proof, at: again && unused ? unused.at : systemClock() }
+    try {
+      const opened = await caller.call('POST /api/auth/session', {
+        headers: { Authorization: proof },
+        ...(timeoutMs !== undefined && { timeoutMs }),
+      })
+      unused = null
+      return opened
+    } catch (cause) {
+      const replayed = cause instanceof ApiError && cause.code === 'auth-replay'
+      if (!(cause instanceof ApiError) || !cause.lost || replayed) unused = null
+      // The service took it before, and that answer was lost.
+      if (again && replayed) return trade(chosen, timeoutMs)
+      throw cause
+    }
+  }
+
+  const signFor = (chosen: PageSigner) =>
+    signRequest(chosen, { url: `${origin}/api/auth/session`, method: 'POST', body: null })
+
   const open = async (chosen: PageSigner, timeoutMs?: number) => {
-    const url = `${origin}/api/auth/session`
-    const Authorization = await signRequest(chosen, { url, method: 'POST', body: null })
-    const opened = await caller.call('POST /api/auth/session', {
-      headers: { Authorization },
-      ...(timeoutMs !== undefined && { timeoutMs }),
-    })
+    const opened = await trade(chosen, timeoutMs)
     signer = chosen
     kept = { ...opened, kind: chosen.kind }
     store.write(name, JSON.stringify(kept))
@@ -129,26 +165,47 @@ export function createSession(wiring: Wiring): Session {
     return renewing
   }
 
+  const atHand = () => {
+    const left = kept ? kept.expiresAt - systemClock() : 0
+    // An extension or another device may ask its person, who is busy with a customer.
+    if (left < quietSeconds && signer?.kind === 'local') void replaceQuietly()
+    return kept && left > 0 ? kept.token : null
+  }
+
   /** Open another session without the person. Where that fails, the next request tries it again. */
   const replaceQuietly = async () => {
     if (signer === null || renewing !== null) return
+    renewing = open(signer).finally(() => {
+      renewing = null
+    })
+    await quiet(renewing)
+  }
+
+  /** The token; null where none can be opened now. */
+  const quiet = async (opened: Promise<string>): Promise<string | null> => {
     try {
-      renewing = open(signer).finally(() => {
-        renewing = null
-      })
-      await renewing
+      return await opened
     } catch (cause) {
       if (!(cause instanceof ApiError) && !(cause instanceof SignerError)) throw cause
+      restsUntil = systemClock() + restSeconds
+      return null
     }
   }
 
   return {
     identity: () => identity,
-    atHand() {
-      const left = kept ? kept.expiresAt - systemClock() : 0
-      // An extension or another device may ask its person, who is busy with a customer.
-      if (left < quietSeconds && signer?.kind === 'local') void replaceQuietly()
-      return kept && left > 0 ? kept.token : null
+    atHand,
+    async soon(timeoutMs) {
+      if (kept && kept.expiresAt > systemClock()) return atHand()
+      const rest = restsUntil - systemClock()
+      // More is left where the clock was set back meanwhile.
+      const rests = rest > 0 && rest <= restSeconds
+      if (signer?.kind !== 'local' || renewing !== null || rests) return null
+      const opened = quiet(obtainOnce(timeoutMs))
+      const { pause, wake } = createPauses()
+      const token = await Promise.race([opened, pause(soonSeconds)])
+      wake()
+      return token ?? null
     },
     async replaceAtHand(refused) {
       if (kept?.token === refused) {

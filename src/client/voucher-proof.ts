@@ -33,6 +33,8 @@ export type Verdict =
       why: 'shape' | 'signature' | 'other-manager' | 'other-merchant' | 'phase' | 'nonce'
     }
 
+const hex32 = /^[0-9a-f]{64}$/
+
 type Expected = {
   /** The manager's key, pinned when the service could be reached. */
   manager: string
@@ -44,9 +46,14 @@ type Expected = {
   now?: number
 }
 
-/** Judge a signed voucher by its manager's key alone. A text or an object of any form may be given. */
+/**
+ * Judge a signed voucher by its manager's key alone. A text or an object of any form may be given. Throws RangeError for
+ * an expected key that is none: every voucher would pass for a forgery.
+ */
 export function verifyVoucher(value: unknown, expected: Expected): Verdict {
   const { manager, nonce, owner, now = systemClock() } = expected
+  if (![manager, owner ?? manager].every((key) => hex32.test(key)))
+    throw new RangeError('manager and owner are public keys in hex')
   const event = parseEvent(value)
   if (!event || event.kind !== kinds.voucher) return { genuine: false, why: 'shape' }
   const promise = promiseOf(event)

@@ -87,6 +87,7 @@ const node20 = `data:text/javascript,${encodeURIComponent(
     'Map.groupBy',
     'Object.groupBy',
     'Array.fromAsync',
+    'globalThis.WebSocket',
   ]
     .map((name) => `delete ${name}`)
     .join(';'),
@@ -262,10 +263,47 @@ test('a till that dies before the answer learns it when it starts again', async 
   expect(await run(till, proxy.origin, ...args)).toBe('used before Café gratis')
 })
 
+test('a till sells under yesterday’s number again, and gets over yesterday’s key', async () => {
+  const token = await openSession(server.url, merchant, origin)
+  const couponId = await createDefinition(server.url, token)
+  const [first = '', second = ''] = await Promise.all(
+    [1, 2].map(async () => (await mintOne(server.url, token, couponId)).nonce as string),
+  )
+  const till = newProject()
+  const sell = (nonce: string) =>
+    run(till, server.url, 'till.js', nonce, 'sale 17', merchant.pubkey)
+  expect([await sell(first), await sell(second)]).toEqual([
+    'grant Café gratis',
+    'grant Café gratis',
+  ])
+  expect(await sell('A'.repeat(22))).toBe('refused voucher-unknown')
+  const keys = join(till, 'keys')
+  expect(readdirSync(keys)).toHaveLength(2)
+  for (const name of readdirSync(keys)) writeFileSync(join(keys, name), `${'k'.repeat(22)} 1000`)
+  expect(await sell(first)).toBe('unknown: ask again key-expired')
+  expect(await sell(first)).toBe('used before Café gratis')
+})
+
+test('a bunker in a Node without WebSocket is an error that a program can catch', async () => {
+  const folder = newProject()
+  writeFileSync(
+    join(folder, 'bunker.js'),
+    `import { openBunker, SignerError } from 'cuponera/client'
+     const address = 'bunker://${'a'.repeat(64)}?relay=wss://relay.example'
+     await openBunker(address).catch((cause) => console.log(cause instanceof SignerError, cause.code))\n`,
+  )
+  expect(await run(folder, server.url, 'bunker.js')).toBe('true no-relay')
+})
+
 test('the script of the issuer signs in, and mints the same voucher when it runs again', async () => {
   const local = await startServer()
   const issuer = newProject()
-  const first = await run(issuer, local.url, 'issuer.js')
+  const order = (number: string) => run(issuer, local.url, 'issuer.js', number)
+  const first = await order('1')
   expect(first).toMatch(/^[\w-]{22}$/)
-  expect(await run(issuer, local.url, 'issuer.js')).toBe(first)
+  expect(await order('1')).toBe(first)
+  expect(await order('2')).not.toBe(first)
+  // No key stays, which tomorrow would be too old.
+  const kept = ['definition', 'order 1', 'order 2'].map(encodeURIComponent)
+  expect(readdirSync(join(issuer, 'keys')).toSorted()).toEqual(kept)
 })

@@ -63,6 +63,12 @@ const wrong: [why: string, event: unknown, change: object][] = [
   ['phase', voucher({ content: { phase: 'claimed' } }), {}],
   ['nonce', whole, { nonce: 'B'.repeat(22) }],
 ]
+test('an expected key that is none is a mistake of the program, and no forgery', () => {
+  const npub = `npub1${'q'.repeat(58)}`
+  expect(() => verifyVoucher(whole, { manager: npub })).toThrow(RangeError)
+  expect(() => verifyVoucher(whole, { ...expected, owner: npub })).toThrow(RangeError)
+})
+
 test.each(wrong)('another one is not genuine: %s', (why, event, change) => {
   expect(verifyVoucher(event, { ...expected, ...change })).toEqual({ genuine: false, why } as never)
 })

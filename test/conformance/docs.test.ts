@@ -453,8 +453,9 @@ test('the till in the recipe redeems a voucher, and its retry gets the same answ
     { status: 502, body: gatewayPage },
     { status: 500, body: '{"code":"x","error":"x"}' },
     { status: 404, body: gatewayPage },
-    { status: 403, body: '{"code":"forbidden"}' },
-    { status: 200, body: '{"nonce":1}' },
+    { status: 403, body: '{"code":"forbidden","error":"Policy"}' },
+    { status: 200, body: '{"nonce":"csp","status":"ok"}' },
+    { status: 301, body: '', headers: { location: 'http://localhost:1/' } },
   ]
   proxy.fault = (_, times) => {
     const how = times === 1 ? ('cut' as const) : wrong[times - 2]

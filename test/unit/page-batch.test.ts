@@ -44,7 +44,7 @@ afterAll(() => {
 
 const texts = new Map<string, string>()
 const token = async () => 'token'
-const credentials = { token, renew: token, needSigner: () => Promise.reject() }
+const credentials = { token, soon: token, renew: token, needSigner: () => Promise.reject() }
 const session = createCaller({ url: '', credentials, storage: texts, patience: null })
 /** The longest names that the service takes, which JSON escapes. */
 const labels = Array.from({ length: 500 }, (_, at) => `${at} `.padEnd(80, '"'))

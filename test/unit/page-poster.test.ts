@@ -40,7 +40,7 @@ function serve(answerTake: () => Response | Promise<Response> = giveCoupon) {
     return refusal(404, 'not-found')
   }
 }
-const giveCoupon = () => Response.json({ ...terms, nonce }, { status: 201 })
+const giveCoupon = () => Response.json({ ...terms, nonce, voucher: null }, { status: 201 })
 
 const isShown = () => until('the poster', () => poster.posterView.peek().step === 'shown')
 const isTaken = () => until('the coupon', () => coupon.openNonce.peek() === nonce)

@@ -32,7 +32,7 @@ const answer = (status: string) => () =>
   Response.json({
     ...{ couponId: '01a1fe7c-2d92-7144-beaa-b9a2d400f9c4', name: 'Medialuna', description: '' },
     ...{ coupon: { type: 'percent', percent: 25 }, npub, image: null, expiresAt: null },
-    ...{ nonce, status, claimedAt: status === 'minted' ? null : 1_795_270_913 },
+    ...{ nonce, status, claimedAt: status === 'minted' ? null : 1_795_270_913, voucher: null },
   })
 const refusal = () => Response.json({ code: 'field-invalid', error: 'No.' }, { status: 400 })
 const step = () => till.redemption.peek().step

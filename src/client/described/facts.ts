@@ -1,22 +1,23 @@
 // Written by `npm run client-types` from the OpenAPI document.
 
+import type { RefusalCode } from './codes.ts'
 import type { Operations } from './operations.ts'
 
 /**
  * Credentials that each operation takes, and the forms of its answer (`fits`), which tell it from any other.
- * A session also names the caller where it is not needed.
+ * An optional session names the caller.
  */
 export const facts: {
   readonly [name in keyof Operations]: readonly [
-    credentials: 'session' | 'signature' | 'none',
+    credentials: 'session' | 'optional' | 'signature' | 'none',
     ...forms: string[],
   ]
 } = {
   'GET /api/coupons/manager': ['none', 'pubkey'],
   'GET /api/coupons/claim': ['none', 'nonce'],
-  'POST /api/coupons/claim': ['session', 'nonce'],
+  'POST /api/coupons/claim': ['optional', 'nonce&status=success|claimed&voucher'],
   'POST /api/coupons/preview': ['none', 'nonce'],
-  'POST /api/coupons/refresh': ['none', 'nonce'],
+  'POST /api/coupons/refresh': ['none', 'nonce&voucher'],
   'POST /api/auth/session': ['signature', 'token'],
   'GET /api/coupons': ['session', 'coupons'],
   'POST /api/coupons': ['session', 'coupon'],
@@ -24,7 +25,7 @@ export const facts: {
   'GET /api/coupons/redemptions': ['session', 'redemptions'],
   'GET /api/coupons/stats': ['session', 'from'],
   'GET /api/coupons/stats/tills': ['session', 'from'],
-  'POST /api/coupons/mint': ['session', 'nonce', 'vouchers'],
+  'POST /api/coupons/mint': ['session', 'nonce&voucher', 'vouchers'],
   'PATCH /api/coupons/{id}': ['session', 'coupon'],
   'DELETE /api/coupons/{id}': ['session', 'deleted'],
   'GET /api/coupons/{id}/mints': ['session', 'mints'],
@@ -56,7 +57,7 @@ export const facts: {
   'PATCH /api/posters/{id}': ['session', 'poster'],
   'DELETE /api/posters/{id}': ['session', 'deleted=true'],
   'GET /api/posters/{id}': ['none', 'poster'],
-  'POST /api/posters/{id}/take': ['session', 'nonce'],
+  'POST /api/posters/{id}/take': ['session', 'nonce&voucher'],
   'POST /nostr/publish': ['none', '202'],
   'GET /nostr/publish/{id}': ['none', 'id'],
   'POST /nostr/fetch': ['none', '[]'],
@@ -98,4 +99,88 @@ export const facts: {
   'PUT /api/wallet/settings': ['session', 'allowVouchers'],
   'GET /livez': ['none', 'status=ok'],
   'GET /readyz': ['none', 'status=ok'],
+}
+
+/** The operations that take an Idempotency-Key, and the refusals that end them, credentials aside. */
+export const keyed: { readonly [name in keyof Operations]?: readonly RefusalCode[] } = {
+  'POST /api/coupons/claim': [
+    'body-invalid',
+    'field-invalid',
+    'idempotency-key-invalid',
+    'nonce-invalid',
+    'till-not-allowed',
+    'voucher-unknown',
+    'other-merchant',
+    'not-now',
+    'minimum-not-met',
+    'voucher-moved',
+    'voucher-cancelled',
+    'voucher-expired',
+    'too-large',
+    'idempotency-key-reused',
+  ],
+  'POST /api/coupons/refresh': [
+    'body-invalid',
+    'field-invalid',
+    'idempotency-key-invalid',
+    'nonce-invalid',
+    'voucher-unknown',
+    'voucher-claimed',
+    'voucher-refreshed',
+    'voucher-cancelled',
+    'voucher-expired',
+    'too-large',
+  ],
+  'POST /api/coupons': [
+    'body-invalid',
+    'field-invalid',
+    'benefit-invalid',
+    'expiry-past',
+    'idempotency-key-invalid',
+    'merchant-not-allowed',
+    'picture-unknown',
+    'definitions-full',
+    'too-large',
+    'idempotency-key-reused',
+  ],
+  'POST /api/coupons/mint': [
+    'body-invalid',
+    'field-invalid',
+    'idempotency-key-invalid',
+    'mint-not-allowed',
+    'coupon-unknown',
+    'batch-unknown',
+    'coupon-exhausted',
+    'batch-full',
+    'batches-full',
+    'coupon-archived',
+    'coupon-expired',
+    'too-large',
+    'idempotency-key-reused',
+  ],
+  'POST /api/posters': [
+    'body-invalid',
+    'field-invalid',
+    'expiry-past',
+    'idempotency-key-invalid',
+    'merchant-not-allowed',
+    'coupon-unknown',
+    'posters-full',
+    'too-large',
+    'idempotency-key-reused',
+  ],
+  'POST /api/posters/{id}/take': [
+    'idempotency-key-invalid',
+    'poster-unknown',
+    'not-now',
+    'poster-paused',
+    'poster-taken',
+    'poster-exhausted',
+    'poster-today',
+    'coupon-exhausted',
+    'poster-ended',
+    'coupon-archived',
+    'coupon-expired',
+    'too-large',
+  ],
 }
