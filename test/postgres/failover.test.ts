@@ -41,6 +41,16 @@ function createCounting(sql: Sql): Counting {
   }
 }
 
+/** Tells for one connection if what it sends has a COMMIT, by its text or by the name that its text was given. */
+function findCommits(): (data: Buffer | string) => boolean {
+  const names = new Set<string>()
+  return (data) => {
+    const sent = Buffer.from(data).toString('latin1')
+    for (const [, name = ''] of sent.matchAll(/P[\s\S]{4}(\w+)\0COMMIT\0/g)) names.add(name)
+    return sent.includes('COMMIT\0') || [...names].some((name) => sent.includes(`\0${name}\0`))
+  }
+}
+
 /**
  * A server in between, which loses commits: of some it passes the question on and not the answer, of others not even
  * the question. Resolves to the address of the database behind it.
@@ -60,6 +70,7 @@ async function openLossy(
     }
     for (const socket of [client, inner]) socket.on('error', end).on('close', end)
     let deaf = false
+    const commitsIn = findCommits()
     inner.on('data', (data) => {
       if (!deaf) return void client.write(data)
       // The commit is on disk. Its answer never arrives.
@@ -67,7 +78,7 @@ async function openLossy(
       end()
     })
     client.on('data', (data) => {
-      const chosen = data.includes('COMMIT\0') ? commits++ % 7 : 0
+      const chosen = commitsIn(data) ? commits++ % 7 : 0
       if (chosen === 3) {
         lost.asked++
         return end()
