@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { closeBrowser, picture, shownQr, type Visit, visit } from '../support/browser.ts'
-import { call, newKey } from '../support/client.ts'
+import { call, type Json, newKey } from '../support/client.ts'
 import { makeKey, next } from '../support/merchant-page.ts'
 import { expectNoOverflow } from '../support/page-checks.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
@@ -139,12 +139,17 @@ test.each(cases)(
     expect(unread).toEqual(one.unread === undefined ? [] : [one.unread])
     await checkPage(page, `panel-wizard-${one.benefit.type}`)
     await next(page)
-    const created = page.waitForResponse(
-      (response) =>
-        response.request().method() === 'POST' && response.url().endsWith('/api/coupons'),
-    )
+    // The browser keeps no body that a page reads as a stream.
+    const created = Promise.withResolvers<Json>()
+    await page.route('**/api/coupons', async (route) => {
+      if (route.request().method() !== 'POST') return route.fallback()
+      const response = await route.fetch()
+      created.resolve(await response.json())
+      await route.fulfill({ response })
+    })
     await press('Crear el cupón')
-    const { coupon } = await (await created).json()
+    const { coupon } = await created.promise
+    await page.unroute('**/api/coupons')
     expect(coupon.benefit).toEqual(one.benefit)
     // A coupon without a name gets the one of its benefit.
     await page.getByRole('heading', { level: 1 }).getByText(coupon.name).waitFor()
