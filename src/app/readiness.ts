@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
-import { Refusal } from '../base/refusal.ts'
+import { type ReadyCause, Refusal } from '../base/refusal.ts'
 import type { OpenDatabase } from '../db/database.ts'
 import { diskFailure } from '../db/disk-error.ts'
 import { createProbe } from '../http/probe.ts'
@@ -8,14 +8,14 @@ import type { Disk } from './disk.ts'
 import type { Stores } from './stores.ts'
 
 /** Why a service is not ready, with the sentence for people. Another refusal has a code or a sentence of its own. */
-const causes = {
+const causes: Readonly<Record<ReadyCause, string>> = {
   'write-slow': `Una escritura tarda más de ${limits.readyAnswerSeconds} segundos: el disco o la base de datos no responde.`,
   'disk-full': 'El disco está lleno: no se puede guardar nada.',
   'disk-failed': 'El disco no guarda lo que se escribe.',
   'database-away': 'La base de datos no responde.',
-} as const
+}
 
-function notReady(cause: keyof typeof causes): Refusal {
+function notReady(cause: ReadyCause): Refusal {
   return new Refusal('unavailable', { cause, retryAfter: 2 }, causes[cause])
 }
 

@@ -293,6 +293,23 @@ type LedgerReason = keyof typeof ledgerWords | 'tokens-invalid' | 'funds-insuffi
 /** The closed list of codes, for the documentation and its test. */
 export const refusalCodes = /* @__PURE__ */ Object.keys(table) as RefusalCode[]
 
+/** The words of `reason`: why authentication failed. */
+export const authReasons = [
+  'missing',
+  'too-large',
+  'malformed',
+  'expired',
+  'url-mismatch',
+  'replay',
+  'session-expired',
+  'session-invalid',
+] as const
+export type AuthReason = (typeof authReasons)[number]
+
+/** The words of `cause`: why the service is not ready. */
+export const readyCauses = ['write-slow', 'disk-full', 'disk-failed', 'database-away'] as const
+export type ReadyCause = (typeof readyCauses)[number]
+
 /** Optional fields of a refusal on the wire. */
 type RefusalDetail = {
   /** Dotted path of the wrong field of the body or query. */
@@ -302,13 +319,13 @@ type RefusalDetail = {
   /** Set if the caller may get in with a setup code. */
   setup?: true
   /** Why authentication failed, where the answer is not the refusal of that. */
-  reason?: string
+  reason?: AuthReason
   /** Why the service is not ready. */
-  cause?: string
+  cause?: ReadyCause
 }
 
 /** The `reason` of authentication failures on the wire. */
-const reasons: Partial<Record<RefusalCode, string>> = {
+const reasons: Partial<Record<RefusalCode, AuthReason>> = {
   'auth-missing': 'missing',
   'auth-too-large': 'too-large',
   'auth-malformed': 'malformed',
@@ -344,7 +361,7 @@ export function httpStatusOf({ code }: Pick<Refusal, 'code'>): number {
 }
 
 /** The `reason` of an authentication failure; undefined for another refusal. */
-export function authReasonOf({ code }: Pick<Refusal, 'code'>): string | undefined {
+export function authReasonOf({ code }: Pick<Refusal, 'code'>): AuthReason | undefined {
   return reasons[code]
 }
 

@@ -1,4 +1,4 @@
-import { authReasonOf, Refusal } from '../base/refusal.ts'
+import { type AuthReason, authReasonOf, Refusal } from '../base/refusal.ts'
 import type { First, Locking } from '../db/database.ts'
 import type { Caller } from '../session/caller.ts'
 import { type Answer, once, type Repeat } from './answer.ts'
@@ -86,7 +86,7 @@ export async function claim(
 }
 
 /** With the reason of a failed authentication: such a till may be authorised, and helps itself by another session. */
-function notAllowed(reason: string | undefined): Refusal {
+function notAllowed(reason: AuthReason | undefined): Refusal {
   return new Refusal('till-not-allowed', reason === undefined ? {} : { reason })
 }
 

@@ -1,5 +1,12 @@
 import { type TSchema, Type as t } from '@sinclair/typebox'
-import { authReasonOf, type Refusal, refusalCodes, sentenceOf } from '../base/refusal.ts'
+import {
+  authReasonOf,
+  authReasons,
+  type Refusal,
+  readyCauses,
+  refusalCodes,
+  sentenceOf,
+} from '../base/refusal.ts'
 
 /** The form of a refusal that the clients of a feature read. */
 export type Envelope = {
@@ -16,8 +23,18 @@ export const RefusalModel = t.Object({
     refusalCodes.map((code) => t.Literal(code)),
     { description: 'Stable, for programs' },
   ),
-  reason: t.Optional(t.String({ description: 'Why authentication failed' })),
-  cause: t.Optional(t.String({ description: 'Why the service is not ready' })),
+  reason: t.Optional(
+    t.Union(
+      authReasons.map((reason) => t.Literal(reason)),
+      { description: 'Why authentication failed' },
+    ),
+  ),
+  cause: t.Optional(
+    t.Union(
+      readyCauses.map((cause) => t.Literal(cause)),
+      { description: 'Why the service is not ready' },
+    ),
+  ),
   field: t.Optional(t.String({ description: 'What is wrong, as a dotted path' })),
   retryAfter: t.Optional(t.Integer({ description: 'Seconds' })),
   setup: t.Optional(t.Literal(true, { description: 'A setup code would let the caller in' })),

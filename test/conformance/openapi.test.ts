@@ -138,6 +138,18 @@ describe('the document', () => {
     expect(unknown).toEqual([])
   })
 
+  test('lists the words of a refusal, those of the pages', () => {
+    const { reason, cause } = document.components.schemas.Refusal?.properties ?? {}
+    const named = readText('docs/api/authentication.md').matchAll(/^\| `([a-z-]+)` \| `auth-/gm)
+    expect(sorted(reason?.enum as string[])).toEqual(
+      sorted([...new Set([...named].map(([, word = '']) => word))]),
+    )
+    const rows = readText('docs/operations.md').matchAll(/\| `unavailable` \| (`[^|]+`) \|/g)
+    expect(sorted(cause?.enum as string[])).toEqual(
+      sorted([...rows].flatMap(([, words = '']) => words.replaceAll('`', '').split(', '))),
+    )
+  })
+
   test('has an example of every request with a body or a needed parameter, and of every JSON answer', () => {
     const lacking = operations.flatMap(({ route, operation }) => {
       const { parameters, requestBody, responses } = operation
