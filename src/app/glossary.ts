@@ -1,10 +1,17 @@
+import { uuidPattern } from '../base/field-models.ts'
+
 const hex = '^[0-9a-f]{64}$'
 const npub = '^npub1[02-9ac-hj-np-z]{58}$'
 const nonce = '^[A-Za-z0-9_-]{22}$'
 const uuid = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+/** 128 bits in base 64, as a nonce is. */
+const k1 = nonce
 const day = '^\\d{4}-\\d{2}-\\d{2}$'
 
-/** The form of fields that are text. */
+/**
+ * The form of fields that are text. A wrong parameter of a query has a refusal of its own, so that its model takes any
+ * text, and its form stands here only.
+ */
 const patterns: Record<string, string> = {
   accountPubKey: hex,
   chain: nonce,
@@ -12,24 +19,40 @@ const patterns: Record<string, string> = {
   claimedByNpub: npub,
   couponId: uuid,
   day,
+  hash: hex,
   mintedBy: hex,
   mintedByNpub: npub,
   npub,
   orderId: hex,
   pubKey: hex,
+  Picture: hex,
+  'Balances.counterparty': npub,
+  'Balances.id': hex,
+  'Balances.issuer': npub,
   'Balances.pubkey': hex,
+  'CardPayment.recipient': npub,
+  'CardPayment.start': hex,
   'Definition.id': uuid,
+  'Inbox.pubkey': hex,
   'Merchant.pubkey': hex,
+  'Mint.id': uuidPattern,
   'Minter.pubkey': hex,
   'NostrEvent.id': hex,
   'NostrEvent.pubkey': hex,
   'NostrEvent.sig': '^[0-9a-f]{128}$',
   'Poster.id': uuid,
+  'PublicShop.picture': hex,
   'Publication.id': hex,
   'Registered.id': uuid,
   'Registered.pubkey': hex,
+  'Scan.cid': '^[0-9a-f]{14}$',
+  'Scan.k1': k1,
+  'Shop.picture': hex,
   'SetUp.pubkey': hex,
   'TillStatistics.pubkey': hex,
+  'query.c': '^[0-9a-fA-F]{16}$',
+  'query.k1': k1,
+  'query.p': '^[0-9a-fA-F]{32}$',
 }
 
 /**

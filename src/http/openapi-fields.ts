@@ -1,6 +1,9 @@
 import type { ApiDocument, Schema } from './openapi.ts'
 
-/** A sentence, and where it has one the pattern, of fields by `name` or `Model.name`. */
+/**
+ * A sentence, and where it has one the pattern, of fields by `name` or `Model.name`. The pattern of a parameter is at
+ * `query.name`.
+ */
 export type FieldWords = {
   descriptions: Readonly<Record<string, string>>
   patterns: Readonly<Record<string, string>>
@@ -11,11 +14,13 @@ export function explainFields({ paths, components }: ApiDocument, words: FieldWo
   for (const [name, schema] of Object.entries(components.schemas)) {
     const description = words.descriptions[name]
     if (description !== undefined) schema.description ??= description
+    setPattern(schema, words.patterns[name])
     explain(schema, name, words)
   }
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
     for (const parameter of operation.parameters) {
       parameter.description ??= words.descriptions[parameter.name] ?? ''
+      setPattern(parameter.schema, words.patterns[`${parameter.in}.${parameter.name}`])
     }
     const answers = Object.values(operation.responses).map(({ content = {} }) => content)
     for (const content of [operation.requestBody?.content ?? {}, ...answers]) {
@@ -31,8 +36,7 @@ function explain(schema: Schema, model: string, words: FieldWords): void {
       const description = words.descriptions[own] ?? words.descriptions[shared]
       if (description !== undefined) field.description = description
     }
-    const pattern = words.patterns[own] ?? words.patterns[shared]
-    if (pattern) for (const text of textsOf(field)) text.pattern ??= pattern
+    setPattern(field, words.patterns[own] ?? words.patterns[shared])
     explain(field, model, words)
   }
   const { items, anyOf = [], allOf = [], additionalProperties: values } = schema
@@ -45,6 +49,10 @@ function explain(schema: Schema, model: string, words: FieldWords): void {
 function described({ description, anyOf, enum: words, type }: Schema): boolean {
   if (description !== undefined || (words && type === undefined)) return true
   return anyOf?.some((option) => option.description !== undefined) ?? false
+}
+
+function setPattern(field: Schema, pattern: string | undefined): void {
+  if (pattern) for (const text of textsOf(field)) text.pattern ??= pattern
 }
 
 /** The field, or its alternatives, as far as they are free text. */

@@ -138,6 +138,24 @@ describe('the document', () => {
     expect(unknown).toEqual([])
   })
 
+  test('gives the form of every key, id and tap, where a text has one form', () => {
+    const parameters = operations.flatMap(({ route, operation }) =>
+      operation.parameters.flatMap(({ name, description, schema }) =>
+        formless({ description, ...schema } as Schema, `${route} ${name}`),
+      ),
+    )
+    const media = operations.flatMap(({ route, operation: { requestBody, responses } }) =>
+      [requestBody, ...Object.values(responses)].flatMap((one) =>
+        Object.values(one?.content ?? {}).flatMap(({ schema }) => formless(schema, route)),
+      ),
+    )
+    const models = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
+      formless(schema, name),
+    )
+    const several = ['NewMerchant.pubkey', 'NewMinter.pubkey']
+    expect(sorted([...new Set([...parameters, ...media, ...models])])).toEqual(several)
+  })
+
   test('lists the words of a refusal, those of the pages', () => {
     const { reason, cause } = document.components.schemas.Refusal?.properties ?? {}
     const named = readText('docs/api/authentication.md').matchAll(/^\| `([a-z-]+)` \| `auth-/gm)
@@ -348,6 +366,20 @@ function undescribed(schema: Schema): string[] {
   const { items, anyOf = [], allOf = [], additionalProperties: values } = schema
   const parts = [items, values, ...anyOf, ...allOf].filter((part) => typeof part === 'object')
   return [...fields, ...parts.flatMap(undescribed)]
+}
+
+/** Texts that are told to be a key, an id or hex digits, and nothing else, without a pattern. */
+function formless(schema: Schema, path: string): string[] {
+  const { anyOf = [], allOf = [], items, properties = {}, additionalProperties: values } = schema
+  const told = /\b(npub|hex|UUID)\b/.test(schema.description ?? '')
+  const texts = [schema, ...anyOf].filter((one) => one.type === 'string')
+  const own = told && texts.some((one) => !one.pattern && !one.format && !one.enum) ? [path] : []
+  const parts = [items, values, ...anyOf, ...allOf].filter((part) => typeof part === 'object')
+  return [
+    ...own,
+    ...Object.entries(properties).flatMap(([name, field]) => formless(field, `${path}.${name}`)),
+    ...parts.flatMap((part) => formless(part, path)),
+  ]
 }
 
 function hasWords({ description, anyOf = [], enum: words, type, $ref }: Schema): boolean {
