@@ -38,10 +38,10 @@ export function openDataDir(dataDir: string): void {
   }
 }
 
-/** Keep every other process out of the data directory. */
-export function lockDataDir(dataDir: string): Lock {
+/** Keep every other process out of the data directory. `needed`: the databases whose logs must be on disk, else all. */
+export function lockDataDir(dataDir: string, needed?: string[]): Lock {
   try {
-    const lock = lockDatabases(dataDir)
+    const lock = lockDatabases(dataDir, needed)
     if (lock) return lock
   } catch (cause) {
     throw startErrorFrom(cause, `cannot lock the data directory ${dataDir}`)

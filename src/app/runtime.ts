@@ -60,7 +60,8 @@ export async function openRuntime(
 ): Promise<Runtime> {
   const { dataDir } = config
   openDataDir(dataDir)
-  const lock = lockDataDir(dataDir)
+  // The relay's thread stores the log of its database itself, and tries again where it cannot.
+  const lock = lockDataDir(dataDir, [databasePath(dataDir)])
   opened.defer(() => lock.release())
   if (config.databaseUrl === null) requireArrived(dataDir)
   // Before the keys and the database are read: a crash may have left half of an arrival.

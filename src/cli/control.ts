@@ -38,9 +38,16 @@ export async function withDatabase<T>(config: Config, variants: Variants<T>): Pr
   }
 }
 
-/** Run a command that needs the data directory for itself. Throws OperatorError if a server runs. */
-export async function withoutServer<T>(config: Config, command: () => Promise<T>): Promise<T> {
-  const lock = lockDirectory(config)
+/**
+ * Run a command that needs the data directory for itself. Throws OperatorError if a server runs. `needed`: the databases
+ * whose logs must be on disk, else all.
+ */
+export async function withoutServer<T>(
+  config: Config,
+  command: () => Promise<T>,
+  needed?: string[],
+): Promise<T> {
+  const lock = lockDirectory(config, needed)
   if (!lock) {
     throw new OperatorError(`a server is using ${config.dataDir}: stop it first`)
   }
@@ -77,12 +84,12 @@ export function databaseFile(config: Config): string {
   return path
 }
 
-function lockDirectory({ dataDir }: Config): Lock | null {
+function lockDirectory({ dataDir }: Config, needed?: string[]): Lock | null {
   if (!existsSync(dataDir)) throw new OperatorError(`there is no data directory ${dataDir}`)
   // Files that this command creates (database, lock, backup) are for this user only.
   process.umask(0o077)
   try {
-    const lock = lockDatabases(dataDir)
+    const lock = lockDatabases(dataDir, needed)
     if (lock && arrivalWaits(dataDir)) {
       // A crash may have left keys of one service and the database of another.
       lock.release()

@@ -51,7 +51,7 @@ async function restoreFile(config: Config, file: string, { force }: Options): Pr
   const { dataDir } = config
   const database = databasePath(dataDir)
   openDataDir(dataDir)
-  return withoutServer(config, async () => {
+  const replace = async () => {
     if (existsSync(database) && !force) {
       throw new OperatorError(
         `${database} exists: --force replaces it, and keeps it under another name\n${consequences}`,
@@ -83,7 +83,9 @@ async function restoreFile(config: Config, file: string, { force }: Options): Pr
     } finally {
       discard(candidate.path)
     }
-  })
+  }
+  // A log that cannot be stored may be the reason for the restore: it is kept aside with its database.
+  return withoutServer(config, replace, [])
 }
 
 /** Advice about keys that are missing, or null. Throws OperatorError if the keys belong to another database. */

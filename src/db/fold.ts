@@ -61,7 +61,8 @@ export function storeLog(database: string): void {
     if (existsSync(log)) rewriteFile(log)
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause)) throw cause
-    throw new OperatorError(`cannot write ${log} again (${String(cause.code)})`)
+    const failed = `cannot read and write ${log} again (${String(cause.code)})`
+    throw new OperatorError(`${failed}: make room or mend the disk, then do this again`)
   }
 }
 

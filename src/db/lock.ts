@@ -8,16 +8,24 @@ export type Lock = { release(): void }
 
 /**
  * Take the lock of a data directory, and bring the logs that an ended process left in it to the disk. Null while another
- * process holds the lock.
+ * process holds the lock. Throws OperatorError for the log of a database in `needed` that cannot be stored.
  */
-export function lockDatabases(dataDir: string): Lock | null {
+export function lockDatabases(dataDir: string, needed = databasesIn(dataDir)): Lock | null {
   const lock = takeLock(join(dataDir, 'lock'))
   try {
-    if (lock) for (const path of databasesIn(dataDir)) storeLog(path)
+    if (lock) for (const path of databasesIn(dataDir)) storeIf(needed.includes(path), path)
     return lock
   } catch (cause) {
     lock?.release()
     throw cause
+  }
+}
+
+function storeIf(needed: boolean, path: string): void {
+  try {
+    storeLog(path)
+  } catch (cause) {
+    if (needed) throw cause
   }
 }
 

@@ -4,6 +4,8 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  rmdirSync,
+  rmSync,
   statSync,
   writeFileSync,
   writeSync,
@@ -12,6 +14,7 @@ import { join } from 'node:path'
 import { createPopulated, runCommand } from '../support/cli.ts'
 import { testOfFile } from '../support/database.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+import { logged } from '../support/until.ts'
 
 afterAll(cleanUp)
 
@@ -84,7 +87,22 @@ testOfFile('a database whose WAL cannot be opened is reported in one line', asyn
   const dataDir = (await createPopulated()).dataDir
   const path = join(dataDir, 'cuponera.db-wal')
   mkdirSync(path)
-  await expectLine(dataDir, `cannot write ${path} again (EISDIR)`)
+  await expectLine(
+    dataDir,
+    `cannot read and write ${path} again (EISDIR): make room or mend the disk, then do this again`,
+  )
+})
+
+testOfFile('a relay whose WAL cannot be opened keeps nobody from the coupons', async () => {
+  const { dataDir } = await createPopulated()
+  const path = join(dataDir, 'relay.db-wal')
+  rmSync(path, { force: true })
+  mkdirSync(path)
+  const server = await startServer({ dataDir })
+  await logged(server, '"relay.down"')
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+  rmdirSync(path)
+  await logged(server, '"relay.up"')
 })
 
 test('the start prints an address of the panel that a browser can open, on any HOST', async () => {
