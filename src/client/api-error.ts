@@ -30,7 +30,25 @@ const sessionReasons = new Set<unknown>([
 /** Faults after which the service has done nothing, although another attempt may succeed. */
 const undoneFaults = new Set<FailureCode>([
   ...(['overloaded', 'shutting-down', 'disk-low', 'clock-behind', 'moved'] as const),
+  // By code: a gateway also answers 408 and 429, after it passed the request on.
+  ...(['request-timeout', 'rate-limited', 'vouchers-day-full', 'bytes-day-full'] as const),
+  'live-full',
 ])
+
+type SessionCode = Extract<RefusalCode, `auth-${string}`>
+
+/** Codes of a request that was not let in. A gateway has others that begin like them. */
+const sessionCodes: Record<SessionCode, true> = {
+  'auth-expired': true,
+  'auth-malformed': true,
+  'auth-missing': true,
+  'auth-origin-unknown': true,
+  'auth-replay': true,
+  'auth-session-expired': true,
+  'auth-session-invalid': true,
+  'auth-too-large': true,
+  'auth-url-mismatch': true,
+}
 
 /** Failures that say nothing of the service. A signature was used before: by this very request. */
 const unknown = new Set<FailureCode>(['unreachable', 'answer-invalid', 'auth-replay'])
@@ -94,13 +112,12 @@ export class ApiError extends Error {
 
   /** True where the service said that it did nothing yet. */
   private get undone(): boolean {
-    if (unknown.has(this.code)) return false
-    return undoneFaults.has(this.code) || this.status === 408 || this.status === 429
+    return undoneFaults.has(this.code)
   }
 
   /** The 401 of a proxy says nothing of the session. */
   private get isOfSession(): boolean {
-    return this.status === 401 && this.code.startsWith('auth-')
+    return this.status === 401 && Object.keys(sessionCodes).includes(this.code)
   }
 
   /** The failure of a session, for one of the calls that waited for it. Their requests did not leave. */

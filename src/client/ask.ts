@@ -27,7 +27,8 @@ export function createAsk({ describe, onReached }: Wiring): Ask {
       return { status: 200, body: asObject(answer) ?? {}, retryAfter: null }
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause
-      onReached(cause.code !== 'unreachable')
+      // A redirect that the browser hides is of a portal: it has no status, either.
+      onReached(cause.status !== 0)
       const { status, code, retryAfter, reason } = cause
       // The login page of a Wi-Fi is no answer of the service, so it has no sentence.
       const ours = code !== 'unreachable' && code !== 'answer-invalid'

@@ -262,7 +262,7 @@ async function unsent<T>(credentials: Promise<T>): Promise<T> {
   try {
     return await credentials
   } catch (cause) {
-    if (cause instanceof SignerError) throw new SignerError(cause.code, cause.waitSeconds)
+    if (cause instanceof SignerError) throw new SignerError(cause.code, cause.waitSeconds, cause)
     throw cause instanceof ApiError ? cause.forUnsent() : cause
   }
 }

@@ -3,7 +3,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { systemClock } from '../base/clock.ts'
 import { kinds } from '../nostr/kinds.ts'
 import { randomText } from './random.ts'
-import type { EventSigner, EventTemplate } from './signer.ts'
+import { type EventSigner, type EventTemplate, SignerError } from './signer.ts'
 
 /** The request that a proof is for; `body` is null where it has none. */
 type ProvenRequest = { url: string; method: string; body: string | null }
@@ -26,5 +26,12 @@ export function proofHeader(proof: unknown): string {
 
 /** Sign one request; returns the Authorization header. Throws SignerError. */
 export async function signRequest(signer: EventSigner, request: ProvenRequest): Promise<string> {
-  return proofHeader(await signer.sign(proofTemplate(request)))
+  const template = proofTemplate(request)
+  try {
+    return proofHeader(await signer.sign(template))
+  } catch (cause) {
+    if (cause instanceof SignerError) throw cause
+    // The signer of a program throws what it likes, and only a SignerError says whether an earlier attempt is open.
+    throw new SignerError('declined', 0, { cause })
+  }
 }

@@ -5,7 +5,7 @@ import type { Operations } from './described/operations.ts'
 import { parseRecord } from './json.ts'
 import { createPauses } from './pause.ts'
 import { signRequest } from './proof.ts'
-import { type PageSigner, SignerError, type SignerKind } from './signer.ts'
+import type { PageSigner, SignerKind } from './signer.ts'
 import type { TextStore } from './texts.ts'
 
 /** The key that is signed in, and how it signs. */
@@ -96,8 +96,10 @@ export function createSession(wiring: Wiring): Session {
   /** Trade a signature for a session. */
   const trade = async (chosen: PageSigner, timeoutMs?: number): Promise<Opened> => {
     const again = unused?.signer === chosen && systemClock() - unused.at < proofSeconds
+    // The service counts from the time in the proof, and a person may take a minute to sign it.
+    const at = again && unused ? unused.at : systemClock()
     const proof = again && unused ? unused.proof : await signFor(chosen)
-    unused = { signer: chosen, proof, at: again && unused ? unused.at : systemClock() }
+    unused = { signer: chosen, proof, at }
     try {
       const opened = await caller.call('POST /api/auth/session', {
         headers: { Authorization: proof },
@@ -108,8 +110,9 @@ export function createSession(wiring: Wiring): Session {
     } catch (cause) {
       const replayed = cause instanceof ApiError && cause.code === 'auth-replay'
       if (!(cause instanceof ApiError) || !cause.lost || replayed) unused = null
-      // The service took it before, and that answer was lost.
-      if (again && replayed) return trade(chosen, timeoutMs)
+      // The service took it before, and that answer was lost; or its clock is ahead, and the proof too old.
+      const expired = cause instanceof ApiError && cause.code === 'auth-expired'
+      if (again && (replayed || expired)) return trade(chosen, timeoutMs)
       throw cause
     }
   }
@@ -120,6 +123,7 @@ export function createSession(wiring: Wiring): Session {
   const open = async (chosen: PageSigner, timeoutMs?: number) => {
     const opened = await trade(chosen, timeoutMs)
     signer = chosen
+    restsUntil = 0
     kept = { ...opened, kind: chosen.kind }
     store.write(name, JSON.stringify(kept))
     if (identity?.pubkey !== opened.pubkey || identity.kind !== chosen.kind) {
@@ -172,9 +176,16 @@ export function createSession(wiring: Wiring): Session {
     return kept && left > 0 ? kept.token : null
   }
 
-  /** Open another session without the person. Where that fails, the next request tries it again. */
+  /** Whether the last session that could not be opened is a short time ago. */
+  const rests = () => {
+    const rest = restsUntil - systemClock()
+    // More is left where the clock was set back meanwhile.
+    return rest > 0 && rest <= restSeconds
+  }
+
+  /** Open another session without the person. Where that fails, a request after the rest tries it again. */
   const replaceQuietly = async () => {
-    if (signer === null || renewing !== null) return
+    if (signer === null || renewing !== null || rests()) return
     renewing = open(signer).finally(() => {
       renewing = null
     })
@@ -185,8 +196,8 @@ export function createSession(wiring: Wiring): Session {
   const quiet = async (opened: Promise<string>): Promise<string | null> => {
     try {
       return await opened
-    } catch (cause) {
-      if (!(cause instanceof ApiError) && !(cause instanceof SignerError)) throw cause
+    } catch {
+      // Nobody may wait for it: any error that left here would end a program.
       restsUntil = systemClock() + restSeconds
       return null
     }
@@ -197,10 +208,7 @@ export function createSession(wiring: Wiring): Session {
     atHand,
     async soon(timeoutMs) {
       if (kept && kept.expiresAt > systemClock()) return atHand()
-      const rest = restsUntil - systemClock()
-      // More is left where the clock was set back meanwhile.
-      const rests = rest > 0 && rest <= restSeconds
-      if (signer?.kind !== 'local' || renewing !== null || rests) return null
+      if (signer?.kind !== 'local' || renewing !== null || rests()) return null
       const opened = quiet(obtainOnce(timeoutMs))
       const { pause, wake } = createPauses()
       const token = await Promise.race([opened, pause(soonSeconds)])

@@ -41,8 +41,8 @@ export class SignerError extends Error {
   /** As in ApiError. */
   afterLost = false
 
-  constructor(code: SignerError['code'], waitSeconds = 0) {
-    super(code)
+  constructor(code: SignerError['code'], waitSeconds = 0, options?: ErrorOptions) {
+    super(code, options)
     this.code = code
     this.waitSeconds = waitSeconds
   }

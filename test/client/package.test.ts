@@ -277,11 +277,32 @@ test('a till sells under yesterday’s number again, and gets over yesterday’s
     'grant Café gratis',
   ])
   expect(await sell('A'.repeat(22))).toBe('refused voucher-unknown')
+  const other = await run(till, server.url, 'till.js', first, 'sale 17')
+  expect(other).toBe('redeemed before, with another body idempotency-key-reused')
   const keys = join(till, 'keys')
   expect(readdirSync(keys)).toHaveLength(2)
   for (const name of readdirSync(keys)) writeFileSync(join(keys, name), `${'k'.repeat(22)} 1000`)
   expect(await sell(first)).toBe('unknown: ask again key-expired')
   expect(await sell(first)).toBe('used before Café gratis')
+})
+
+test('the scripts keep their key where an error says nothing of the request', async () => {
+  const folder = newProject()
+  const broken = `
+    const { get } = storage
+    storage.get = (name) => {
+      if (name.startsWith('once:')) throw new Error('disk')
+      return get(name)
+    }\n`
+  writeFileSync(join(folder, 'storage.js'), `${scripts.get('storage.js')}${broken}`)
+  const nonce = 'A'.repeat(22)
+  const keys = ['once:sale 1 ', 'once:'].map((name) => encodeURIComponent(`${name}${nonce}`))
+  mkdirSync(join(folder, 'keys'))
+  for (const name of keys) writeFileSync(join(folder, 'keys', name), `${'k'.repeat(22)} 1000`)
+  const sold = await run(folder, server.url, 'till.js', nonce, 'sale 1', merchant.pubkey)
+  expect(sold).toBe('unknown: ask again disk')
+  expect(await run(folder, server.url, 'wallet.js', nonce)).toContain('Error: disk')
+  expect(readdirSync(join(folder, 'keys'))).toEqual(expect.arrayContaining(keys))
 })
 
 test('a bunker in a Node without WebSocket is an error that a program can catch', async () => {

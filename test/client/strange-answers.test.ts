@@ -1,6 +1,7 @@
 /** Answers of something between the client and its service, and sessions that cannot be opened. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { clientLimits } from '../../src/base/limits-client.ts'
+import { httpStatusOf, refusalCodes } from '../../src/base/refusal.ts'
 import {
   ApiError,
   type ClientOptions,
@@ -78,6 +79,13 @@ const declining = () =>
     throw new SignerError('declined')
   })
 
+/** The error of a device, which knows nothing of the client. */
+const usb = new Error('usb')
+const breaking = () =>
+  countingSigner(() => {
+    throw usb
+  })
+
 async function failureOf(work: Promise<unknown>): Promise<ApiError> {
   const cause = await work.then(
     () => null,
@@ -152,6 +160,7 @@ const hindrances: [
   fault: Fault | null,
 ][] = [
   ['a person who declines', declining, null],
+  ['a signer that breaks', breaking, null],
   [
     'a clock that is wrong',
     () => countingSigner((made) => ({ ...made, created_at: made.created_at - 300 })),
@@ -258,8 +267,15 @@ test('a failure says whether the request may have been executed', async () => {
     return (await failureOf(client.call(claim, { body: { nonce }, once: code }))).mayHaveSucceeded
   }
   expect(await refused('overloaded', 503)).toBe(false)
-  expect(await refused('rate-limited', 429)).toBe(false)
   expect(await refused('unavailable', 503)).toBe(true)
+  // The gateway's own, after it passed the request on.
+  expect(await refused('upstream-timeout', 408)).toBe(true)
+  expect(await refused('quota', 429)).toBe(true)
+  for (const code of refusalCodes) {
+    const status = httpStatusOf({ code })
+    if (![408, 429].includes(status)) continue
+    expect([code, await refused(code, status)]).toEqual([code, false])
+  }
   // A service that moved answers the same for ever, and says nothing of an attempt before it did.
   proxy.seen.clear()
   expect(await refused('moved', 503)).toBe(false)
@@ -283,6 +299,46 @@ test('calls that wait for one session fail each for itself', async () => {
     ),
   )
   expect(failures.map(({ mayHaveSucceeded }) => mayHaveSucceeded)).toEqual([true, false])
+})
+
+test('the error of a signer is a SignerError, and says what may have been executed before', async () => {
+  const storage = new Map([['once:old', `${'k'.repeat(22)} ${secondsNow()}`]])
+  const client = newClient({ signer: breaking().signer, storage })
+  const told = async (once: string) => {
+    const cause = await client
+      .call('POST /api/coupons/mint', { body: { couponId }, once })
+      .catch((thrown: unknown) => thrown)
+    if (!(cause instanceof SignerError)) throw cause
+    return [cause.code, cause.cause, cause.mayHaveSucceeded]
+  }
+  expect([await told('old'), await told('new')]).toEqual([
+    ['declined', usb, true],
+    ['declined', usb, false],
+  ])
+})
+
+test('a timeout of a gateway leaves the request open, whatever it answers then', async () => {
+  const own = (status: number, code: string): Fault => {
+    return { at: 'after', how: json(status, { code, error: 'x' }) }
+  }
+  proxy.fault = (_, times) => (times === 1 ? own(408, 'upstream-timeout') : own(403, 'forbidden'))
+  let attempts = 0
+  const pause = async () => {
+    if (++attempts === 2) proxy.fault = () => null
+  }
+  const client = newClient({ pause })
+  const input = { body: { nonce: await mintNonce() }, once: 'sale' }
+  expect((await client.call(claim, input)).status).toBe('success')
+  expect(proxy.seen.get(claim)).toBe(3)
+})
+
+test('a word of a gateway that begins like a code of a session opens none', async () => {
+  const { signer, counted } = countingSigner((made) => made)
+  const client = newClient({ signer, patienceSeconds: 0 })
+  await client.call('GET /api/coupons')
+  proxy.fault = () => ({ at: 'before', how: json(401, { code: 'auth-portal', error: 'x' }) })
+  expect((await failureOf(client.call('GET /api/coupons'))).code as string).toBe('auth-portal')
+  expect(counted.signatures).toBe(1)
 })
 
 test('patience does not follow the clock of the device', async () => {

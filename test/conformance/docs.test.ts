@@ -455,6 +455,8 @@ test('the till in the recipe redeems a voucher, and its retry gets the same answ
     { status: 404, body: gatewayPage },
     { status: 403, body: '{"code":"forbidden","error":"Policy"}' },
     { status: 200, body: '{"nonce":"csp","status":"ok"}' },
+    { status: 200, body: '{"status":"success","data":null}' },
+    { status: 200, body: '{"status":"success","nonce":"csp","voucher":{}}' },
     { status: 301, body: '', headers: { location: 'http://localhost:1/' } },
   ]
   proxy.fault = (_, times) => {

@@ -16,11 +16,16 @@ afterEach(() => {
 function open() {
   const texts = new Map<string, string>()
   const opened: string[] = []
-  const state = { down: false }
+  const state: { down: boolean; refusal?: string; unwritable?: boolean } = { down: false }
   Object.assign(globalThis, {
     async fetch(path: string) {
       opened.push(path)
       if (state.down) throw new TypeError('down')
+      if (state.refusal !== undefined) {
+        const code = state.refusal
+        delete state.refusal
+        return Response.json({ code, error: 'x' }, { status: 401 })
+      }
       const token = `token ${opened.length}`
       return Response.json({ token, pubkey: signer.pubkey, expiresAt: secondsNow() + 43_200 })
     },
@@ -31,7 +36,10 @@ function open() {
     name: 'session',
     store: {
       read: (name) => texts.get(name) ?? null,
-      write: (name, text) => texts.set(name, text).has(name),
+      write(name, text) {
+        if (state.unwritable) throw new Error('unwritable')
+        return texts.set(name, text).has(name)
+      },
       remove: (name) => texts.delete(name),
     },
     origin: 'http://127.0.0.1:3000',
@@ -55,11 +63,70 @@ test('a token is at hand until it ends, and is replaced before that in the backg
   expect(session.atHand()).toBe('token 1')
   await until('the service was asked', () => opened.length === 2)
   await Bun.sleep(0)
-  // An outage is not the end of it: the next request tries again.
+  // An outage is not the end of it: a request a minute later tries again, and none before.
   state.down = false
+  expect(session.atHand()).toBe('token 1')
+  await Bun.sleep(0)
+  expect(opened).toHaveLength(2)
+  later(40_062)
   expect(session.atHand()).toBe('token 1')
   await until('another token is at hand', () => session.atHand() === 'token 3')
   expect(opened).toHaveLength(3)
+})
+
+test('an error in the background ends no program', async () => {
+  const { session, signer, opened, state, later } = open()
+  let signatures = 0
+  const sign: typeof signer.sign = async (event) => {
+    signatures++
+    if (signatures === 2) throw new Error('usb')
+    return signer.sign(event)
+  }
+  const unhandled: unknown[] = []
+  const note = (cause: unknown) => unhandled.push(cause)
+  process.on('unhandledRejection', note)
+  await session.signIn({ ...signer, sign })
+  later(40_000)
+  expect(session.atHand()).toBe('token 1')
+  await until('the signer broke', () => signatures === 2)
+  await Bun.sleep(10)
+  later(40_062)
+  state.unwritable = true
+  expect(session.atHand()).toBe('token 1')
+  await until('the service was asked', () => opened.length === 2)
+  await Bun.sleep(10)
+  process.off('unhandledRejection', note)
+  expect(unhandled).toEqual([])
+})
+
+test('a signature is sent again while the service takes it, and followed by another', async () => {
+  const { session, signer, state, later } = open()
+  let signatures = 0
+  let seconds = 0
+  const wait = (more: number) => {
+    seconds += more
+    later(seconds)
+  }
+  const slow: typeof signer = {
+    ...signer,
+    async sign(event) {
+      signatures++
+      const made = await signer.sign(event)
+      wait(signatures === 1 ? 45 : 0)
+      return made
+    },
+  }
+  state.down = true
+  await expect(session.signIn(slow)).rejects.toThrow('unreachable')
+  wait(20)
+  await expect(session.signIn(slow)).rejects.toThrow('unreachable')
+  expect(signatures).toBe(2)
+  wait(20)
+  state.down = false
+  // The clock of the service is ahead.
+  state.refusal = 'auth-expired'
+  await session.signIn(slow)
+  expect([signatures, session.atHand()]).toEqual([3, 'token 4'])
 })
 
 test('a session that is over, without its signer, asks nobody', async () => {

@@ -1,0 +1,22 @@
+/** Whether a page says that it cannot reach its service. */
+import { afterEach, expect, test } from 'bun:test'
+import { createAsk } from '../../src/client/ask.ts'
+
+const realFetch = globalThis.fetch
+afterEach(() => Object.assign(globalThis, { fetch: realFetch }))
+
+/** A redirect as a browser tells it to a page. */
+const hidden = { type: 'opaqueredirect', status: 0, headers: new Headers() } as Response
+
+const answers: [what: string, answer: () => Response, reached: boolean][] = [
+  ['a broken connection', () => Promise.reject(new TypeError('down')) as never, false],
+  ['the redirect of a portal', () => hidden, false],
+  ['a refusal', () => Response.json({ code: 'unavailable', error: 'x' }, { status: 503 }), true],
+]
+test.each(answers)('%s says whether the service is reached', async (_, answer, reached) => {
+  Object.assign(globalThis, { fetch: async () => answer() })
+  const told: boolean[] = []
+  const ask = createAsk({ describe: () => '', onReached: (one) => told.push(one) })
+  await ask('GET /api/coupons/manager', undefined)
+  expect(told).toEqual([reached])
+})
