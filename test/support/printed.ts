@@ -35,6 +35,7 @@ export function openDesk(env: Record<string, string>) {
   const command = program.map((part) => `'${part}'`).join(' ')
   const script = `#!/bin/sh
 [ "$1" = serve ] || exec ${command} "$@"
+true > "$0.out" # of a server before
 ${command} "$@" > "$0.out" 2>&1 & pid=$!
 until grep -q '^  management' "$0.out"; do kill -0 $pid || { cat "$0.out" >&2; exit 1; }; sleep 0.1; done
 cat "$0.out"; kill -INT $pid; wait $pid || [ $? = 130 ]
