@@ -19,7 +19,7 @@ import {
 } from '../db/arrival.ts'
 import { asOperatorError } from '../db/backup.ts'
 import { checkDatabase } from '../db/check.ts'
-import { noPause } from '../db/check-report.ts'
+import { noPause, requireSound } from '../db/check-report.ts'
 import { openForReading, type Pins } from '../db/inspect.ts'
 import { couponSchema, relaySchema, userVersion, versionOf } from '../db/migrations.ts'
 import { shownAddress } from '../db/postgres/address.ts'
@@ -135,10 +135,7 @@ async function intoFile(config: Config, connection: Connection, directory: strin
       { schema: relaySchema, path: relayBeside(incoming) },
     ] as const
     await unloadServer(connection, targets, { arrived, tell })
-    const report = await checkDatabase(incoming, noPause)
-    if (report.found > 0) {
-      throw new OperatorError(`the copy does not pass the check: ${report.problems[0]}`)
-    }
+    requireSound('the copy', await checkDatabase(incoming, noPause))
     // On disk before the server is closed: from then on it is the one that counts.
     syncArrival(directory)
   } catch (cause) {

@@ -1,4 +1,5 @@
 import { limits } from '../base/limits.ts'
+import { OperatorError } from '../base/operator-error.ts'
 import { tables } from './check-rules.ts'
 
 export type CheckReport = {
@@ -10,6 +11,13 @@ export type CheckReport = {
   notes: string[]
   rows: Record<(typeof tables)[number], number>
   seconds: number
+}
+
+/** Throws OperatorError with the first problem of `what`, if the check found any. */
+export function requireSound(what: string, { found, problems }: CheckReport): void {
+  if (found === 0) return
+  const more = found > 1 ? ` (and ${found - 1} more problems)` : ''
+  throw new OperatorError(`${what} does not pass the check: ${problems[0]}${more}`)
 }
 
 /** Wait between two slices. `tookMs`: the time that the last slice took. */

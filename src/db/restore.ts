@@ -13,7 +13,7 @@ import { ownLikeDirectory, syncDirectory, syncFile } from '../base/durable.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { asOperatorError } from './backup.ts'
 import { checkDatabase } from './check.ts'
-import { type CheckReport, noPause } from './check-report.ts'
+import { type CheckReport, noPause, requireSound } from './check-report.ts'
 import { createSql } from './connection.ts'
 import { goBack } from './going-back.ts'
 import { openForReading, type Pins, readPins } from './inspect.ts'
@@ -87,10 +87,7 @@ async function checkCopy(path: string, file: string, settle: Settle): Promise<Ca
   await upgrade(path, file, settle)
   const events = unpackRelay(path, relayOf(path))
   const check = await checkDatabase(path, noPause)
-  if (check.found > 0) {
-    const more = check.found > 1 ? ` (and ${check.found - 1} more problems)` : ''
-    throw new OperatorError(`${file} does not pass the check: ${check.problems[0]}${more}`)
-  }
+  requireSound(file, check)
   const relay = events === null ? null : { path: relayOf(path), events }
   return { path, check, pins: readPins(path), relay }
 }

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../../base/operator-error.ts'
-import { type CheckReport, noPause } from '../../check-report.ts'
+import { type CheckReport, noPause, requireSound } from '../../check-report.ts'
 import { goBack } from '../../going-back.ts'
 import { type Schema, versionOf } from '../../migrations.ts'
 import { checkSnapshot } from '../check.ts'
@@ -32,12 +32,7 @@ export function settleBroughtBack(url: string, schema: Schema, now: number): Pro
     }
     await connection.send('BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE', [])
     const check = await checkSnapshot(connection, noPause)
-    if (check.found > 0) {
-      const more = check.found > 1 ? ` (and ${check.found - 1} more problems)` : ''
-      throw new OperatorError(
-        `the database of DATABASE_URL does not pass the check: ${check.problems[0]}${more}`,
-      )
-    }
+    requireSound('the database of DATABASE_URL', check)
     const send = connection.send.bind(connection)
     await goBack(createSql({ send, post: send }), now)
     await commitDurably(connection)

@@ -1,6 +1,6 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import { OperatorError } from '../../../base/operator-error.ts'
-import { noPause } from '../../check-report.ts'
+import { noPause, requireSound } from '../../check-report.ts'
 import { type Schema, versionOf } from '../../migrations.ts'
 import { checkSnapshot } from '../check.ts'
 import type { Connection } from '../connection.ts'
@@ -59,9 +59,7 @@ export async function loadServer(
     requireSame(table.name, digest, await digestOfServer(connection, table))
   }
   tell('every row was read back and is the same')
-  const report = await checkSnapshot(connection, noPause)
-  if (report.found > 0)
-    throw new OperatorError(`the copy does not pass the check: ${report.problems[0]}`)
+  requireSound('the copy', await checkSnapshot(connection, noPause))
   await connection.send(`INSERT INTO facts (name, value) VALUES ('arriving', $1)`, [arriving])
   await commitDurably(connection)
 }
