@@ -7,7 +7,7 @@ import { type Connection, ConnectionLost } from '../../src/db/postgres/connectio
 import { openDatabases } from '../support/postgres-databases.ts'
 import { nameStandby } from '../support/postgres-standby.ts'
 import { until } from '../support/until.ts'
-import { backendsOf, codeOf, idsIn, openRows } from './rows.ts'
+import { backendsOf, codeOf, holdCommits, idsIn, openRows } from './rows.ts'
 
 const databases = await openDatabases()
 afterAll(() => databases.stop())
@@ -222,14 +222,10 @@ test('a commit is settled on a server that warns at each login', async () => {
     `CREATE FUNCTION warn() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
        RAISE WARNING 'as if'; END $$`,
     'CREATE EVENT TRIGGER warns ON login EXECUTE FUNCTION warn()',
-    `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-       PERFORM pg_advisory_xact_lock(7); RETURN NULL; END $$`,
-    `CREATE CONSTRAINT TRIGGER waits AFTER INSERT ON done DEFERRABLE INITIALLY DEFERRED
-       FOR EACH ROW EXECUTE FUNCTION wait()`,
-    'SELECT pg_advisory_lock(7)',
   ]) {
     await other.send(text, [])
   }
+  await holdCommits(other)
   const engine = rows.engine(url)
   const inserted = engine.transact({ roots: 'none' }, (tx) => tx.insert(1))
   const inCommit = () => backendsOf(other, `query = 'COMMIT' AND state = 'active'`)

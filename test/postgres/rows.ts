@@ -55,6 +55,19 @@ export async function idsIn(connection: Connection): Promise<number[]> {
   return rows.map(({ id }) => Number(id))
 }
 
+/** Let each commit of a row in `done` wait until `connection` unlocks 7 (`pg_advisory_unlock`). */
+export async function holdCommits(connection: Connection): Promise<void> {
+  for (const text of [
+    `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       PERFORM pg_advisory_xact_lock(7); RETURN NULL; END $$`,
+    `CREATE CONSTRAINT TRIGGER waits AFTER INSERT ON done DEFERRABLE INITIALLY DEFERRED
+       FOR EACH ROW EXECUTE FUNCTION wait()`,
+    'SELECT pg_advisory_lock(7)',
+  ]) {
+    await connection.send(text, [])
+  }
+}
+
 /** Processes of the server for the other sessions of a database. */
 export async function backendsOf(connection: Connection, where = 'true'): Promise<number[]> {
   const { rows } = await connection.send(

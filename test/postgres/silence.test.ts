@@ -10,7 +10,7 @@ import { openDatabases } from '../support/postgres-databases.ts'
 import { openHost } from '../support/postgres-host.ts'
 import { nameStandby } from '../support/postgres-standby.ts'
 import { until } from '../support/until.ts'
-import { backendsOf, codeOf, idsIn, openRows, type Rows } from './rows.ts'
+import { backendsOf, codeOf, holdCommits, idsIn, openRows, type Rows } from './rows.ts'
 
 const databases = await openDatabases()
 afterAll(() => databases.stop())
@@ -180,15 +180,7 @@ test.each(['stands', 'was undone'])(
   async (fate) => {
     Object.assign(bounds, { databaseCallerSeconds: 0.5, databaseSettleSeconds: 60 })
     const { url, other } = await rows.create()
-    for (const text of [
-      `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-         PERFORM pg_advisory_xact_lock(7); RETURN NULL; END $$`,
-      `CREATE CONSTRAINT TRIGGER waits AFTER INSERT ON done DEFERRABLE INITIALLY DEFERRED
-         FOR EACH ROW EXECUTE FUNCTION wait()`,
-      'SELECT pg_advisory_lock(7)',
-    ]) {
-      await other.send(text, [])
-    }
+    await holdCommits(other)
     const host = await openHost(databases.server)
     const engine = rows.engine(url.replace(/host=[^&]*/, `host=${encodeURIComponent(host.socket)}`))
     let runs = 0
