@@ -98,6 +98,11 @@ export class ApiError extends Error {
     return unknown.has(code) || this.status >= 500 || [408, 429].includes(this.status)
   }
 
+  /** False where nothing came back, or a redirect that the browser hides: that of a portal. */
+  get reached(): boolean {
+    return this.code !== 'unreachable' && (this.code !== 'answer-invalid' || this.status !== 0)
+  }
+
   /** True where the service refused, or was not asked, before it looked for an answer under the key of the request. */
   get beforeKey(): boolean {
     if (this.notSent || this.undone) return true

@@ -27,8 +27,7 @@ export function createAsk({ describe, onReached }: Wiring): Ask {
       return { status: 200, body: asObject(answer) ?? {}, retryAfter: null }
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause
-      // A redirect that the browser hides is of a portal: it has no status, either.
-      onReached(cause.status !== 0)
+      onReached(cause.reached)
       const { status, code, retryAfter, reason } = cause
       // The login page of a Wi-Fi is no answer of the service, so it has no sentence.
       const ours = code !== 'unreachable' && code !== 'answer-invalid'

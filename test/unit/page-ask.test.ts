@@ -1,5 +1,6 @@
 /** Whether a page says that it cannot reach its service. */
 import { afterEach, expect, test } from 'bun:test'
+import { ApiError } from '../../src/client/api-error.ts'
 import { createAsk } from '../../src/client/ask.ts'
 
 const realFetch = globalThis.fetch
@@ -19,4 +20,8 @@ test.each(answers)('%s says whether the service is reached', async (_, answer, r
   const ask = createAsk({ describe: () => '', onReached: (one) => told.push(one) })
   await ask('GET /api/coupons/manager', undefined)
   expect(told).toEqual([reached])
+})
+
+test.each(['signed-out', 'key-expired'] as const)('%s says nothing against the network', (code) => {
+  expect(new ApiError(code).reached).toBe(true)
 })

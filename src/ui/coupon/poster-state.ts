@@ -98,7 +98,7 @@ async function lookUp(id: string): Promise<PosterView> {
     return { step: 'shown', shown }
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause
-    if (cause.status === 0) reachable.value = false
+    if (!cause.reached) reachable.value = false
     else heard(cause.code)
     if (cause.code === 'poster-unknown') return { step: 'unknown' }
     const ours = cause.code !== 'unreachable' && cause.code !== 'answer-invalid'

@@ -47,7 +47,7 @@ export async function follow(stop: AbortSignal): Promise<void> {
       }
       // Another refusal, such as too many streams, is no reason to call the page outdated.
       failing.value = cause.code !== 'unreachable' && cause.status >= 500
-      if (cause.status === 0) reachable.value = false
+      if (!cause.reached) reachable.value = false
     }
     listening.value = false
     await paused(wait, stop)

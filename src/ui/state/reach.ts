@@ -56,7 +56,7 @@ async function lookForService(): Promise<void> {
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause
     // Where it was out of reach before this look, a later look may have had its answer already.
-    if (cause.status !== 0) heard(cause.code)
+    if (cause.reached) heard(cause.code)
     else if (before) reachable.value = false
   }
 }
