@@ -229,6 +229,8 @@ test('without a script the page leads to all of it as text', async () => {
   await page.goto(`${server.url}/docs`)
   await page.getByRole('link', { name: 'La referencia de la API, como texto' }).click()
   await title(page, 'Referencia de la API').waitFor()
+  // The title comes first: 600 KB of text follow it.
+  await page.waitForLoadState()
   expect(await page.locator('.operation').count()).toBeGreaterThan(90)
   expect(await page.locator('html').evaluate((html) => html.scrollWidth <= html.clientWidth)).toBe(
     true,
