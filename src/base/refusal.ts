@@ -164,11 +164,11 @@ const table = {
   'address-unknown': [404, 'Esa dirección no existe. Revisala.'],
   'announcement-unknown': [404, 'No tenés ningún anuncio guardado.'],
   // State.
+  'idempotency-key-reused': [422, 'Esa Idempotency-Key ya se usó con otro pedido. Usá una nueva.'],
   'other-merchant': [
     409,
     'Este cupón es de otro comercio. Se canjea en el comercio que lo emitió.',
   ],
-  'idempotency-key-reused': [422, 'Esa Idempotency-Key ya se usó con otro pedido. Usá una nueva.'],
   'voucher-claimed': [409, 'Este cupón ya se canjeó.'],
   'voucher-refreshed': [409, 'Este código ya se cambió por otro: el cupón pasó a otras manos.'],
   'voucher-voided': [409, 'El comercio ya había anulado este cupón.'],

@@ -26,9 +26,9 @@ type Identify = () => Promise<Caller | Refusal>
 
 /**
  * Redeem a voucher. The redemption names the key of a valid authentication. A second claim answers with the
- * time and the event id of the first one, and status `claimed`. Refuses `voucher-unknown`, `other-merchant`,
- * `idempotency-key-reused`, `till-not-allowed`, `voucher-moved`, `voucher-cancelled`, `voucher-expired`,
- * `not-now`, `minimum-not-met`.
+ * time and the event id of the first one, and status `claimed`. Refuses `voucher-unknown`,
+ * `idempotency-key-reused`, `other-merchant`, `till-not-allowed`, `voucher-moved`, `voucher-cancelled`,
+ * `voucher-expired`, `not-now`, `minimum-not-met`.
  */
 export async function claim(
   service: CouponService,
@@ -45,9 +45,9 @@ export async function claim(
     const found = await tx.vouchers.findToClaim(handle)
     if (!found) throw new Refusal('voucher-unknown')
     const { voucher, onlyAuthorizedTills } = found
-    // Checked before the phase, so that the till of another shop does not learn the fate of the voucher.
-    if (input.owner !== null && input.owner !== voucher.owner) throw new Refusal('other-merchant')
     return once(service, tx, repeat, async () => {
+      // Checked before the phase, so that the till of another shop does not learn the fate of the voucher.
+      if (input.owner !== null && input.owner !== voucher.owner) throw new Refusal('other-merchant')
       const now = service.now()
       if (voucher.phase === 'claimed') {
         // Built again from the row, so that a repeat needs no stored answer and no key.

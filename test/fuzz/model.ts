@@ -308,11 +308,11 @@ class World {
     if (!voucher) {
       return { name: 'claim', run: () => run(null), expected: { refused: 'voucher-unknown' } }
     }
-    if (owner !== null && owner !== this.#definitions.get(voucher.definition)?.owner) {
-      return { name: 'claim', run: () => run(null), expected: { refused: 'other-merchant' } }
-    }
-    const request = `${amountMsat} ${amount}`
+    const request = `${amountMsat} ${amount} ${owner}`
     return this.#once('claim', `claim ${nonce}`, request, false, run, () => {
+      if (owner !== null && owner !== this.#definitions.get(voucher.definition)?.owner) {
+        return { refused: 'other-merchant' }
+      }
       const again = voucher.phase === 'claimed'
       const refused = again ? null : (this.#whyNotLive(voucher) ?? this.#whyNotNow(voucher, amount))
       if (refused) return { refused: refused === 'voucher-refreshed' ? 'voucher-moved' : refused }

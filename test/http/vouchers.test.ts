@@ -230,11 +230,14 @@ describe('POST /api/coupons/claim', () => {
     await refuses(server, () => claim(nobodys, { owner }), 404, 'voucher-unknown')
   })
 
-  test('refuses another merchant also with the key that redeemed it', async () => {
+  test('tells the key that redeemed it also from a request that names another merchant', async () => {
     const key = { 'Idempotency-Key': newKey() }
-    const first = await claim(nonce, { owner: signer.pubkey }, key)
     const owner = newSigner().pubkey
     await refuses(server, () => claim(nonce, { owner }, key), 409, 'other-merchant')
+    const first = await claim(nonce, { owner: signer.pubkey }, key)
+    await refuses(server, () => claim(nonce, { owner }, key), 422, 'idempotency-key-reused')
+    const elsewhere = { 'Idempotency-Key': newKey() }
+    await refuses(server, () => claim(nonce, { owner }, elsewhere), 409, 'other-merchant')
     expect((await claim(nonce, { owner: signer.pubkey }, key)).text).toBe(first.text)
   })
 

@@ -167,7 +167,7 @@ export const couponFaults: PlantedFault[] = [
     'a till of another merchant redeems',
     'test/http/vouchers.test.ts -t claim',
     'src/coupons/claim.ts',
-    "    if (input.owner !== null && input.owner !== voucher.owner) throw new Refusal('other-merchant')\n",
+    "      if (input.owner !== null && input.owner !== voucher.owner) throw new Refusal('other-merchant')\n",
     '',
   ),
   planted(
