@@ -119,6 +119,13 @@ export const postgresFaults: PlantedFault[] = [
     'const name = statement.name',
   ),
   planted(
+    'statements run without their transaction when its BEGIN failed',
+    'test/postgres/turn.test.ts',
+    'src/db/postgres/connection.ts',
+    'else if (this.#begin !== null) asked.unshift(this.#requireTransaction())\n',
+    '\n',
+  ),
+  planted(
     'other nodes hear of a change late or never',
     'test/postgres/news.test.ts',
     engine,

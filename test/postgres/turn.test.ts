@@ -12,6 +12,9 @@ const insert = 'INSERT INTO done (id) VALUES ($1)'
 const taken = '23505'
 const skipped = '25P02'
 
+/** Resolves behind the statements that are sent now, and before the server can have answered them. */
+const nextTurn = () => new Promise<void>((resolve) => process.nextTick(resolve))
+
 /** A connection to a table with the row 1. */
 async function open() {
   const { name, other } = await rows.create()
@@ -73,6 +76,39 @@ test('a statement that the server never saw for a failure before it runs in the 
   spy.mockRestore()
   expect((await connection.sendWithin('COMMIT', [])).command).toBe('COMMIT')
   expect(await idsIn(other)).toEqual([1, 2])
+})
+
+test.each(['before', 'after'])(
+  'nothing stands of a turn that is sent %s the failure of its BEGIN is known',
+  async (known) => {
+    const { other, connection } = await open()
+    const begun = [connection.sendWithin('BEGIN BROKEN', []), connection.sendWithin(insert, [2])]
+    const failed = Promise.all(begun.map(codeOf))
+    if (known === 'after') await failed
+    else await nextTurn()
+    const sent = [connection.sendWithin(insert, [3]), connection.sendWithin('COMMIT', [])]
+    const codes = Promise.all(sent.map(codeOf))
+    expect([await failed, await codes]).toEqual([
+      ['42601', skipped],
+      [skipped, skipped],
+    ])
+    expect(await idsIn(other)).toEqual([1])
+    // The next transaction has a BEGIN of its own, which that failure says nothing about.
+    await connection.send('ROLLBACK', [])
+    const whole = ['BEGIN', 'COMMIT'].map((text) => connection.sendWithin(text, []))
+    expect((await Promise.all(whole)).map(({ command }) => command)).toEqual(['BEGIN', 'COMMIT'])
+  },
+)
+
+test('a turn that is sent before its BEGIN was answered belongs to the transaction', async () => {
+  const { other, connection } = await open()
+  const sent = [connection.sendWithin('BEGIN', []), connection.sendWithin(insert, [2])]
+  await nextTurn()
+  sent.push(connection.sendWithin(insert, [3]))
+  await Promise.all(sent)
+  expect(await idsIn(other)).toEqual([1])
+  expect((await connection.sendWithin('COMMIT', [])).command).toBe('COMMIT')
+  expect(await idsIn(other)).toEqual([1, 2, 3])
 })
 
 test('values come back as they went, and one that cannot be read fails alone', async () => {

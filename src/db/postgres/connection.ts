@@ -109,6 +109,8 @@ export class Connection {
   /** Those that turns have sent, by their texts. */
   readonly #prepared = new Map<string, Prepared>()
   #turnNames = 0
+  /** The newest BEGIN of a turn, unless the server has taken it. */
+  #begin: Asked | null = null
   readonly #onEnd: () => void
   readonly #watch: ReturnType<typeof setInterval>
 
@@ -250,12 +252,34 @@ export class Connection {
     if (asked.length === 0) return
     this.#asked = []
     this.#waitingSince ??= performance.now()
+    const [first] = asked as [Asked]
+    if (first.statement.text.startsWith('BEGIN')) this.#expectBegin(first)
+    else if (this.#begin !== null) asked.unshift(this.#requireTransaction())
     const turn = new Turn(asked, {
       parserOf,
       newName: () => `t${this.#turnNames++}`,
       skipped: skippedBehind,
     })
     this.#client.query(turn)
+  }
+
+  #expectBegin(asked: Asked): void {
+    const { resolve } = asked
+    this.#begin = asked
+    asked.resolve = (answer) => {
+      if (this.#begin === asked) this.#begin = null
+      resolve(answer)
+    }
+  }
+
+  /**
+   * The first statement of a turn that does not know whether its transaction has begun. A BEGIN may fail (somebody cancels it,
+   * for one), and the turn would be a transaction of its own. Outside of one a savepoint fails, and the turn behind it.
+   */
+  #requireTransaction(): Asked {
+    const ignored = () => undefined
+    const statement = this.#statementOf('SAVEPOINT begun')
+    return { statement, values: [], resolve: ignored, reject: ignored }
   }
 
   #statementOf(text: string): Prepared {
