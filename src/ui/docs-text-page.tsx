@@ -1,3 +1,5 @@
+/** @jsxImportSource preact */
+// The service renders this. Else Bun takes the settings of JSX from the folder in which it is started.
 import { escapeHTML } from 'bun'
 import type { ComponentChild, ComponentChildren, VNode } from 'preact'
 import { nextTurn } from '../base/next-turn.ts'

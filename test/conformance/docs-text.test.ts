@@ -1,13 +1,14 @@
 /** The document as one page of text: whole, self-contained, and nothing that a strict policy forbids. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { nextTurn } from '../../src/base/next-turn.ts'
 import type { ApiDocument } from '../../src/http/openapi.ts'
 import { describeApi } from '../../src/http/openapi.ts'
 import { route } from '../../src/http/route.ts'
 import { createDocsTextPage } from '../../src/ui/docs-text-page.tsx'
 import { type Answer, call } from '../support/client.ts'
-import { cleanUp, startServer } from '../support/server.ts'
+import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
 let url: string
 let page: Answer
@@ -63,6 +64,15 @@ test('has only links to places that exist on the page', () => {
   expect(links.length).toBeGreaterThan(300)
   const missing = [...new Set(links)].filter((target) => !page.text.includes(`id="${target}"`))
   expect(missing).toEqual([])
+})
+
+test('can be made by a program that was started in another folder', () => {
+  const source = join(import.meta.dir, '../../src/ui/docs-text-page.tsx')
+  const load = `await import(${JSON.stringify(source)})`
+  const { stderr, exitCode } = Bun.spawnSync([process.execPath, '-e', load], {
+    cwd: newDirectory(),
+  })
+  expect({ stderr: stderr.toString(), exitCode }).toEqual({ stderr: '', exitCode: 0 })
 })
 
 test('is made in parts, between which others are served', async () => {

@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { type Code, type Entry, modelNameOf, type Outline } from './outline.ts'
 import { ChapterTitle, ItemTitle, Prose, Route, type Shown } from './prose.tsx'
 import { SchemaView } from './schema-view.tsx'

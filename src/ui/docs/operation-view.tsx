@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import type { VNode } from 'preact'
 import type { Operation } from '../../http/openapi.ts'
 import { type CurlNeed, curlOf } from './curl.ts'

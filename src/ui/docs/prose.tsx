@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import type { ComponentChildren } from 'preact'
 import type { Outline } from './outline.ts'
 import type { Say } from './words.ts'

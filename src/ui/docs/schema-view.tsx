@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import type { Schema } from '../../http/openapi.ts'
 import { boundsOf, modelNameOf, onlyOption, resolved } from './outline.ts'
 import { Prose, type Shown } from './prose.tsx'
