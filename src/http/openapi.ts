@@ -88,7 +88,7 @@ export type ApiDocument = {
   paths: Record<string, Record<string, Operation>>
   components: {
     schemas: Record<string, Schema>
-    examples: Record<string, { summary: string; value: unknown }>
+    examples: Record<string, { value: unknown }>
     securitySchemes: Record<string, { description: string } & Record<string, string>>
   }
   /** Every code of the operations: its statuses, its sentence on the wire, and in English what it means. */
@@ -296,10 +296,9 @@ function describeRefusals(
 ): ApiDocument['components']['examples'] {
   const entries = refusalCodes.flatMap((code) => {
     const refusal = new Refusal(code)
-    const summary = `${httpStatusOf(refusal)} ${sentenceOf(refusal)}`
     return envelopes.map((envelope) => {
       const value: unknown = JSON.parse(JSON.stringify(envelope.bodyOf(refusal, null)))
-      return [exampleName(code, envelope), { summary, value }] as const
+      return [exampleName(code, envelope), { value }] as const
     })
   })
   const used = new Set(paths.match(/(?<="#\/components\/examples\/)[^"]+/g))
