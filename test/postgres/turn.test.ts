@@ -1,7 +1,10 @@
 /** Statements of a transaction that go out together. */
 import { afterAll, expect, spyOn, test } from 'bun:test'
 import { Connection as Wire } from 'pg'
+import { Connection } from '../../src/db/postgres/connection.ts'
+import { Turn } from '../../src/db/postgres/turn.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
+import { until } from '../support/until.ts'
 import { codeOf, idsIn, openRows } from './rows.ts'
 
 const databases = await openDatabases()
@@ -148,4 +151,49 @@ test('a server that goes away takes along all that it had not answered', async (
   expect(codes.slice(2)).toEqual(['ConnectionLost', 'ConnectionLost'])
   await other.send('ROLLBACK', [])
   expect(await idsIn(other)).toEqual([1])
+})
+
+test.each([
+  [2, 'is as slow as its statements together', 'COMMIT'],
+  [4, 'is slower than its caller waits', 'ConnectionLost'],
+])('a turn of %d slow statements %s', async (count, _, outcome) => {
+  const { url, other } = await rows.create()
+  const intervals = spyOn(globalThis, 'setInterval')
+  const connection = await Connection.open({ connectionString: url }, 10_000, () => undefined)
+  const watch = intervals.mock.calls[0]?.[0] as () => void
+  intervals.mockRestore()
+  const numbers = Array.from({ length: count + 1 }, (_, number) => number)
+  for (const number of numbers) await other.send('SELECT pg_advisory_lock($1::int)', [number])
+  let now = performance.now()
+  const clock = spyOn(performance, 'now').mockImplementation(() => now)
+  const answers = spyOn(Turn.prototype, 'handleCommandComplete')
+  // More than half of the wait for an answer.
+  const later = async () => {
+    now += 8000
+    watch()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  try {
+    // An answer that fills the buffer of the server, which it sends then with all before it.
+    const slow = `SELECT pg_advisory_xact_lock($1::int), repeat('x', 20000)`
+    const sent = ['BEGIN', ...numbers.map(() => slow), 'COMMIT'].map((text, at) =>
+      connection.sendWithin(text, text === slow ? [at - 1] : []),
+    )
+    const ended = Promise.all(sent).then(
+      (results) => results.at(-1)?.command,
+      (cause) => cause.constructor.name,
+    )
+    await nextTurn()
+    for (const number of numbers.slice(1)) {
+      await later()
+      await other.send('SELECT pg_advisory_unlock($1::int)', [number - 1])
+      await until('it is answered', () => answers.mock.calls.length >= number)
+    }
+    await later()
+    await other.send('SELECT pg_advisory_unlock($1::int)', [count])
+    expect(await ended).toBe(outcome)
+  } finally {
+    for (const spy of [answers, clock]) spy.mockRestore()
+    connection.destroy()
+  }
 })

@@ -251,7 +251,8 @@ export class Connection {
     const asked = this.#asked
     if (asked.length === 0) return
     this.#asked = []
-    this.#waitingSince ??= performance.now()
+    const sentAt = performance.now()
+    this.#waitingSince ??= sentAt
     const [first] = asked as [Asked]
     if (first.statement.text.startsWith('BEGIN')) this.#expectBegin(first)
     else if (this.#begin !== null) asked.unshift(this.#requireTransaction())
@@ -259,8 +260,18 @@ export class Connection {
       parserOf,
       newName: () => `t${this.#turnNames++}`,
       skipped: skippedBehind,
+      answered: () => this.#answeredOf(sentAt),
     })
     this.#client.query(turn)
+  }
+
+  /**
+   * A statement of a turn that was sent then is answered: the server does something. A turn goes on in this way for as long
+   * as its caller waits. The server tells small answers with the last one of the turn, so few statements have one wait together.
+   */
+  #answeredOf(sentAt: number): void {
+    const now = performance.now()
+    if (now - sentAt < limits.databaseCallerSeconds * 1000) this.#waitingSince = now
   }
 
   #expectBegin(asked: Asked): void {

@@ -32,6 +32,8 @@ type Around = {
   newName: () => string
   /** The failure of the statements behind one that failed. */
   skipped: (cause: Error) => Error
+  /** Told of each statement that the server answers before the end of the turn. */
+  answered: () => void
 }
 
 /** The messages of a connection of the client. */
@@ -114,6 +116,7 @@ export class Turn extends Query {
     const count = words.length > 1 ? Number(words.at(-1)) : 0
     this.#answers.push({ rows: this.#rows, count, command: words[0] ?? '' })
     this.#rows = []
+    this.#around.answered()
   }
 
   handleReadyForQuery(): void {
