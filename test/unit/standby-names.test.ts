@@ -8,6 +8,9 @@ test.each([
   ['*', ['anybody'], true],
   ['"my one"', ['my one'], true],
   ['"a""b"', ['a"b'], true],
+  ['"one, two"', ['one, two'], true],
+  ['"one(two)", three', ['three'], true],
+  ['ANY 2 ("one, two", three)', ['three', 'One, Two'], true],
   ['FIRST 1 (one, two)', ['two'], true],
   ['ANY 2 (one, "two")', ['one', 'two', 'three'], true],
   ['2 (*)', ['one', 'two'], true],
@@ -16,6 +19,8 @@ test.each([
   ['standby', ['standby1'], false],
   ['ANY 2 (one, two)', ['one', 'three'], false],
   ['2(one, two)', ['two'], false],
+  ['"one, two"', ['two'], false],
+  ['ANY 2 ("one, two")', ['one', 'two'], false],
 ])('commits with %p have enough of %p: %p', (names, connected, enough) => {
   expect(enoughConnected(parseStandbyNames(names), connected)).toBe(enough)
 })

@@ -1,15 +1,17 @@
 /** The text of `synchronous_standby_names`: so many of these, in lower case, confirm each commit. `*` is any. */
 type WantedStandbys = { count: number; names: readonly string[] }
 
-/** Read `one, two`, `FIRST 2 (one, "two")` or `ANY 1 (*)`. */
+/** A name, in quotes or not, the count before the names, or the bracket that opens them. */
+const parts = /"((?:[^"]|"")*)"|[^\s,()"]+|\(/g
+
+/** Read `one, two`, `FIRST 2 (one, "two, three")` or `ANY 1 (*)`. */
 export function parseStandbyNames(text: string): WantedStandbys {
-  const open = text.indexOf('(')
-  const count = open === -1 ? 1 : Number(text.slice(0, open).replace(/\D/g, ''))
-  const list = open === -1 ? text : text.slice(open + 1, text.lastIndexOf(')'))
-  const names = list.split(',').map((name) => {
-    const bare = name.trim().toLowerCase()
-    return bare.startsWith('"') ? bare.slice(1, -1).replaceAll('""', '"') : bare
-  })
+  const found = [...text.matchAll(parts)]
+  const open = found.findIndex(([part]) => part === '(')
+  const count = open === -1 ? 1 : Number(found[open - 1]?.[0])
+  const names = found
+    .slice(open + 1)
+    .map(([part, quoted = part]) => quoted.replaceAll('""', '"').toLowerCase())
   return { count, names }
 }
 
