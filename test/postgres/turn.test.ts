@@ -5,7 +5,7 @@ import { Connection } from '../../src/db/postgres/connection.ts'
 import { Turn } from '../../src/db/postgres/turn.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
-import { codeOf, idsIn, openRows } from './rows.ts'
+import { backendsOf, codeOf, idsIn, openRows } from './rows.ts'
 
 const databases = await openDatabases()
 afterAll(() => databases.stop())
@@ -133,6 +133,35 @@ test('values come back as they went, and one that cannot be read fails alone', a
   expect(unread).toBeInstanceOf(RangeError)
   expect([last.count, last.command]).toEqual([1, 'UPDATE'])
   await connection.send('ROLLBACK', [])
+})
+
+test('a statement without a command is answered like any other', async () => {
+  const { connection } = await open()
+  const sent = ['BEGIN', '-- nothing', 'SELECT 7 AS seven', 'COMMIT']
+  const answers = await Promise.all(sent.map((text) => connection.sendWithin(text, [])))
+  expect(answers.map(({ command, count, rows: found }) => [command, count, found])).toEqual([
+    ['BEGIN', 0, []],
+    ['', 0, []],
+    ['SELECT', 1, [{ seven: 7 }]],
+    ['COMMIT', 0, []],
+  ])
+})
+
+test('a turn that cannot be written ends its connection, and the operation runs on another one', async () => {
+  const { url, other } = await rows.create()
+  const engine = rows.engine(url, { connections: 1 })
+  await engine.transact({ roots: 'none' }, (tx) => tx.insert(1))
+  const wire = Wire.prototype as unknown as { bind(...message: unknown[]): void }
+  const bind = spyOn(wire, 'bind')
+  bind.mockImplementationOnce(() => {
+    throw new Error('no memory')
+  })
+  try {
+    await engine.transact({ roots: 'none' }, (tx) => tx.insert(2))
+  } finally {
+    bind.mockRestore()
+  }
+  expect([await idsIn(other), await backendsOf(other)]).toEqual([[1, 2], [expect.any(Number)]])
 })
 
 test('a server that goes away takes along all that it had not answered', async () => {

@@ -262,7 +262,13 @@ export class Connection {
       skipped: skippedBehind,
       answered: () => this.#answeredOf(sentAt),
     })
-    this.#client.query(turn)
+    try {
+      this.#client.query(turn)
+    } catch (cause) {
+      // A part of it may be on its way, without its end.
+      for (const { reject } of asked) reject(cause)
+      this.destroy()
+    }
   }
 
   /**

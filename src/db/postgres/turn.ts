@@ -70,20 +70,25 @@ export class Turn extends Query {
   override submit = (connection: unknown): void => {
     const wire = connection as Wire
     wire.stream.cork()
-    for (const { statement, values } of this.#asked) {
-      const { text, state } = statement
-      const names = state === 'unknown'
-      // Another turn may fail before the server has parsed it: until that is known, it goes without a name.
-      const name = state === 'sent' ? '' : statement.name
-      if (state !== 'known') wire.parse({ name, text })
-      if (names) statement.state = 'sent'
-      this.#names.push(names)
-      wire.bind({ statement: name, values: values.map(written) })
-      if (statement.columns === null) wire.describe({ type: 'P' })
-      wire.execute({})
+    try {
+      for (const asked of this.#asked) this.#write(asked, wire)
+      wire.sync()
+    } finally {
+      wire.stream.uncork()
     }
-    wire.sync()
-    wire.stream.uncork()
+  }
+
+  #write({ statement, values }: Asked, wire: Wire): void {
+    const { text, state } = statement
+    const names = state === 'unknown'
+    // Another turn may fail before the server has parsed it: until that is known, it goes without a name.
+    const name = state === 'sent' ? '' : statement.name
+    if (state !== 'known') wire.parse({ name, text })
+    if (names) statement.state = 'sent'
+    this.#names.push(names)
+    wire.bind({ statement: name, values: values.map(written) })
+    if (statement.columns === null) wire.describe({ type: 'P' })
+    wire.execute({})
   }
 
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
@@ -117,6 +122,11 @@ export class Turn extends Query {
     this.#answers.push({ rows: this.#rows, count, command: words[0] ?? '' })
     this.#rows = []
     this.#around.answered()
+  }
+
+  /** The answer to a text without a command, such as a comment. */
+  handleEmptyQuery(): void {
+    this.handleCommandComplete({ text: '' })
   }
 
   handleReadyForQuery(): void {
