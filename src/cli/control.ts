@@ -58,14 +58,15 @@ export async function withoutServer<T>(
   }
 }
 
-/** Read the database in one state, beside a server or alone. */
+/**
+ * Read the database in one state, alone or beside a server that answers. One that only starts may still be storing the log
+ * that an ended process left: a read before that would show what a power cut can take, and fold it into the file.
+ */
 export async function readDatabase<T>(config: Config, query: (sql: Sql) => Promise<T>): Promise<T> {
-  const lock = lockDirectory(config)
-  try {
-    return await inspect(databaseFile(config), query)
-  } finally {
-    lock?.release()
-  }
+  return withDatabase(config, {
+    alone: (database) => inspect(database, query),
+    running: () => inspect(databaseFile(config), query),
+  })
 }
 
 /** True if a process holds the lock of the data directory. */

@@ -104,7 +104,7 @@ describe('a data directory in use', () => {
   }
   const silence = 'used by a process that does not answer is reported so by: %s'
   test.each(['status'])(silence, reportsSilence)
-  testOfFile.each(['check', 'backup copy.db'])(silence, reportsSilence)
+  testOfFile.each(['check', 'backup copy.db', 'ledger balances'])(silence, reportsSilence)
 
   test('used by a server that hangs is reported so by status and health', async () => {
     const server = await startServer()
