@@ -17,7 +17,9 @@ test('the five calls of the start page redeem a coupon', async () => {
   const folder = newDirectory()
   for (const name of ['src', 'node_modules']) symlinkSync(join(root, name), join(folder, name))
   expect(blocks).toHaveLength(6)
-  const shell = Bun.spawn(['sh', '-eu', '-c', blocks.join('\n')], {
+  // The page hands both to the till of the client.
+  const script = [...blocks, 'echo "$NONCE $OWNER"'].join('\n')
+  const shell = Bun.spawn(['sh', '-eu', '-c', script], {
     cwd: folder,
     env: { PATH: process.env.PATH, URL: url },
     stdin: 'ignore',
@@ -25,12 +27,13 @@ test('the five calls of the start page redeem a coupon', async () => {
   })
   const out = await new Response(shell.stdout).text()
   expect(await new Response(shell.stderr).text()).toBe('')
-  const [session, coupon, nonce, preview = '', claim = ''] = out.trim().split('\n')
+  const [session, coupon, nonce, preview = '', claim = '', till] = out.trim().split('\n')
   expect(session).toMatch(/^session ey/)
   expect(coupon).toMatch(/^coupon [0-9a-f-]{36}$/)
   expect(nonce).toMatch(/^nonce [\w-]{22}$/)
   expect(JSON.parse(preview)).toMatchObject({ status: 'minted' })
   expect(JSON.parse(claim)).toMatchObject({ status: 'success' })
+  expect(till).toMatch(/^[\w-]{22} [0-9a-f]{64}$/)
 })
 
 test('sign refuses what it cannot sign', async () => {
