@@ -3,12 +3,14 @@ import { expect } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 
 /**
- * A toast shows for some seconds only: the wait for it begins before the action that it answers. It is in view, it
- * covers nothing that can be pressed, and nothing moves for it; the page itself looks as soon as it appears.
+ * A toast shows for 4.5 s only, which begin here when the test has seen it. It is in view, it covers nothing that can be
+ * pressed, and nothing moves for it; the page itself looks as soon as it appears.
  */
 export async function expectToast(toast: Locator, action: () => Promise<unknown>): Promise<void> {
+  const timers = await holdTimers(toast.page(), 4500)
   const watch = await watchToasts(toast.page())
   await Promise.all([toast.waitFor(), action()])
+  await timers.evaluate(({ release }) => release())
   const faults = await watch.evaluate((watched) => {
     watched.observer.disconnect()
     return watched.faults
@@ -71,6 +73,30 @@ export async function stopClock(page: Page): Promise<void> {
   const now = Date.now()
   await page.clock.install({ time: now - 60_000 })
   await page.clock.pauseAt(now)
+}
+
+/** A paper and a picture wait for a name or a logo as long as it takes; by itself a page goes on without after 2 s. */
+export async function waitForLooks(page: Page): Promise<void> {
+  await holdTimers(page, 2000)
+}
+
+/** Timers of this length that a page sets from now on begin when they are released. */
+function holdTimers(page: Page, length: number) {
+  return page.evaluateHandle((held) => {
+    const set = window.setTimeout as (...given: unknown[]) => number
+    const waiting: unknown[][] = []
+    const hold = (...given: unknown[]) => {
+      if (given[1] !== held) return set(...given)
+      waiting.push(given)
+      return 0
+    }
+    Object.assign(window, { setTimeout: hold })
+    const release = () => {
+      Object.assign(window, { setTimeout: set })
+      for (const given of waiting) set(...given)
+    }
+    return { release }
+  }, length)
 }
 
 /** The next frame of a page is drawn: the focus has moved to its place. */

@@ -120,7 +120,7 @@ test('a batch is issued to the people of a file, each code shows its person, and
   expect(list).toContain('"Anulado";"Caro";"Feria";"Vos";')
   await page.goto(`${server.url}/panel#/redemptions`)
   await heading('Canjes')
-  await main.getByText('Ana', { exact: true }).waitFor({ timeout: 8000 })
+  await main.getByText('Ana', { exact: true }).waitFor()
 
   // A copy has the fields of its coupon, and nothing of what was issued.
   await page.goto(`${server.url}/panel#/coupons/${id}`)

@@ -321,12 +321,13 @@ test('after a kill in the middle of the swap, the reloaded page gets the one suc
   await page.goto(`${first.url}/c`)
   await page.getByRole('heading', { name: 'Mis cupones' }).waitFor()
   expect(await keptCodes(page)).toEqual([nonce])
-  const { url } = await startServer({ dataDir, env: { ...env, PORT: new URL(first.url).port } })
-  await page.getByText('Ya es tuyo').waitFor()
+  const restart = { dataDir, env: { ...env, PORT: new URL(first.url).port } }
+  await expectToast(page.getByText('Ya es tuyo'), () => startServer(restart))
   expect(await page.locator('.held-open').count()).toBe(1)
   const [own = ''] = await keptCodes(page)
-  expect([await statusOf(nonce, url), await statusOf(own, url)]).toEqual(['refreshed', 'minted'])
-  const { json } = await call(url, `/api/coupons/${id}/mints`, { token: session })
+  const states = [await statusOf(nonce, first.url), await statusOf(own, first.url)]
+  expect(states).toEqual(['refreshed', 'minted'])
+  const { json } = await call(first.url, `/api/coupons/${id}/mints`, { token: session })
   expect(json.mints).toHaveLength(2)
 })
 
@@ -457,8 +458,9 @@ test('a usable coupon is removed after a question, and does not come back by its
   await button(page, 'Quitar de este equipo: Medialuna de regalo').click()
   await page.getByText('sólo con su QR o su enlace').waitFor()
   await checkEveryWidth(page, 'coupon-remove')
-  await button(page, 'Sí, quitarlo').click()
-  await page.getByText('Lo quitamos de este equipo').waitFor()
+  await expectToast(page.getByText('Lo quitamos de este equipo'), () =>
+    button(page, 'Sí, quitarlo').click(),
+  )
   // The entry of the history was seen before.
   await page.goBack()
   await page.getByText('Sin usar').waitFor()
@@ -513,8 +515,9 @@ test('a full list drops no usable coupon, says so, and keeps the new one as soon
   expect(await keptCodes(page)).toEqual(list.map((one) => one.nonce))
   await button(page, 'Volver a mis cupones').click()
   await button(page, 'Quitar de este equipo: Otro').first().click()
-  await button(page, 'Sí, quitarlo').click()
-  await page.getByText('Lo quitamos de este equipo').waitFor()
+  await expectToast(page.getByText('Lo quitamos de este equipo'), () =>
+    button(page, 'Sí, quitarlo').click(),
+  )
   await page.goBack()
   await page.getByText('Está en tus cupones').waitFor()
   expect(await keptCodes(page)).toContain(nonce)

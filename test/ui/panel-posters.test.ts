@@ -6,6 +6,7 @@ import { limits } from '../../src/base/limits.ts'
 import { closeBrowser, picture, shownQr } from '../support/browser.ts'
 import { call, newSigner, withKey } from '../support/client.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
+import { waitForLooks } from '../support/page-states.ts'
 import { closePanels, openCoupon } from '../support/panel-page.ts'
 import { pagesOf } from '../support/pdf.ts'
 import { pngOf } from '../support/pictures.ts'
@@ -71,7 +72,9 @@ test('a merchant hangs a poster, follows it, pauses it and takes it down', async
   const { hash } = json.picture
   await ask('/api/shop', { method: 'PATCH', body: { name: 'Café Sol', picture: hash } })
   await page.reload()
+  await page.locator('.top img.logo').waitFor()
   await page.evaluate('window.print = () => {}')
+  await waitForLooks(page)
   await page.getByRole('tab', { name: 'Afiche' }).click()
   await page.getByText('Este cupón no tiene afiche').waitFor()
   await press('Crear un afiche')

@@ -9,6 +9,7 @@ import type { PrintFormat } from '../../src/ui/parts/print-fit.ts'
 import { closeBrowser, picture, qrInPicture, shownQr } from '../support/browser.ts'
 import { call } from '../support/client.ts'
 import { shownAddress } from '../support/merchant-page.ts'
+import { waitForLooks } from '../support/page-states.ts'
 import { closePanels, openCoupon } from '../support/panel-page.ts'
 import { pagesOf } from '../support/pdf.ts'
 import { pngOf } from '../support/pictures.ts'
@@ -252,6 +253,7 @@ test('the logo of a shop stands on paper and in the picture', async () => {
   await page.reload()
   await page.locator('.top img.logo').waitFor()
   await page.evaluate('window.print = () => {}')
+  await waitForLooks(page)
   await press('Entregar uno')
   await press('Imprimir')
   const logo = page.locator('.paper-logo')

@@ -9,6 +9,7 @@ import { admitByCode, startClosed } from '../support/closed.ts'
 import { chooseKey, makeKey, pin } from '../support/merchant-page.ts'
 import { textTurnedBy } from '../support/page-checks.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
+import { expectToast } from '../support/page-states.ts'
 import { closePanels, openPanel } from '../support/panel-page.ts'
 import { cleanUp, type TestServer } from '../support/server.ts'
 
@@ -64,9 +65,10 @@ test('the first sign-in asks for the setup code, accepts it in any notation, and
   await field(page).focus()
   await field(page).fill('')
   await page.keyboard.type(` ${code.toLowerCase().replaceAll('-', '')} `)
-  await page.keyboard.press('Enter')
+  await expectToast(page.getByText('Listo: ya podés crear cupones'), () =>
+    page.keyboard.press('Enter'),
+  )
   await inside(page)
-  await page.getByText('Listo: ya podés crear cupones').waitFor()
   // The live stream, which was refused until now, opens at once.
   await page.getByText('en vivo', { exact: true }).waitFor()
   await page.reload()

@@ -124,7 +124,7 @@ test('a remote signer scans our address, and signs over the relay of this servic
   await checkEveryWidth(page, 'panel-remote')
   // The button copies the text of the QR.
   await opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  await press('Copiar la dirección')
+  await expectToast(page.getByText('Copiado', { exact: true }), () => press('Copiar la dirección'))
   const address = await page.evaluate(() => navigator.clipboard.readText())
   const uri = new URL(address)
   expect([uri.protocol, uri.searchParams.get('relay')]).toEqual([
