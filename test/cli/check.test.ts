@@ -168,7 +168,7 @@ describeFile('cuponera check', () => {
     const { code, stdout } = await runCommand(['check'], server)
     expect(stdout).toStartWith('no problems: 2 definitions, 6 vouchers')
     expect(code).toBe(0)
-    expect(server.output()).toContain('"event":"check.passed"')
+    await logged(server, '"event":"check.passed"')
     const metrics = await (await fetch(`${server.url}/metrics`)).text()
     expect(metrics).toContain('cuponera_check_problems 0\n')
     expect(await server.stop()).toBe(0)

@@ -6,6 +6,7 @@ import { takeLock } from '../../src/db/lock.ts'
 import { runCommand } from '../support/cli.ts'
 import { testOfFile } from '../support/database.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+import { logged } from '../support/until.ts'
 
 afterEach(cleanUp)
 
@@ -46,7 +47,7 @@ describe('the control socket', () => {
     const dataDir = newDirectory()
     mkdirSync(join(dataDir, 'control.sock'))
     const server = await startServer({ dataDir })
-    expect(server.output()).toContain('"event":"control.unavailable"')
+    await logged(server, '"event":"control.unavailable"')
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
     expect(await server.stop()).toBe(0)
   })

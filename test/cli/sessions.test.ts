@@ -7,7 +7,7 @@ import { secondsNow } from '../support/clock.ts'
 import { damage, databaseOf, testOfFile } from '../support/database.ts'
 import { expectRefusal, readRows } from '../support/refusals.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
-import { until } from '../support/until.ts'
+import { logged, until } from '../support/until.ts'
 
 afterAll(cleanUp)
 
@@ -61,7 +61,7 @@ describe('cuponera sessions end', () => {
     expect((await ask(server, after)).status).toBe(200)
     expect((await ask(server, others)).status).toBe(200)
     expect(left.open()).toBe(true)
-    expect(server.output()).toContain('sessions.ended')
+    await logged(server, 'sessions.ended')
 
     await server.kill()
     const again = await startServer({ dataDir: server.dataDir })

@@ -20,6 +20,7 @@ import { runCommand } from '../support/cli.ts'
 import { createProof, newSigner, nostrHeader } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { logged } from '../support/until.ts'
 
 const year = 365 * 86_400
 let dataDir: string
@@ -359,8 +360,8 @@ describe('TLS_CERT and TLS_KEY', () => {
     chmodSync(path('key'), 0o644)
     const env = { TLS_CERT: path('cert'), TLS_KEY: path('key'), TLS_PORT: '0' }
     const shop = await startServer({ env })
-    expect(shop.output()).toContain('"tls.key"')
-    expect(shop.output()).toContain('"tls.expired"')
+    await logged(shop, '"tls.key"')
+    await logged(shop, '"tls.expired"')
     await shop.stop()
   })
 

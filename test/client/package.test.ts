@@ -42,7 +42,7 @@ const proxies: FaultyProxy[] = []
 beforeAll(async () => {
   archive = await packClient(newDirectory())
   server = await startServer({ env: always })
-})
+}, 240_000)
 
 afterAll(async () => {
   for (const proxy of proxies) proxy.stop()

@@ -138,7 +138,7 @@ async function breakAndMend(server: TestServer, disk: Disk): Promise<void> {
   const spent = await call(url, '/api/coupons/preview', { body: { nonce: claimed.nonce } })
   expect([spent.status, spent.json.status]).toEqual([200, 'claimed'])
   expect((await call(url, '/livez')).status).toBe(200)
-  expect(server.output()).toContain('"commit.failed"')
+  await logged(server, '"commit.failed"')
 
   disk.free()
   expect((await mint()).status).toBe(200)

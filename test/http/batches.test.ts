@@ -9,7 +9,7 @@ import {
   openSession,
   withKey,
 } from '../support/client.ts'
-import { secondsNow, untilSecond } from '../support/clock.ts'
+import { briefSeconds, secondsNow, untilSecond } from '../support/clock.ts'
 import { refuses } from '../support/refusals.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
@@ -96,7 +96,7 @@ test('the figures of a batch add up, and voiding it spares what was redeemed', a
 })
 
 test('an expired voucher of a batch counts as expired, and is voided with it', async () => {
-  const ends = secondsNow() + 2
+  const ends = secondsNow() + briefSeconds
   const brief = await createDefinition(server.url, token, { expiresAt: ends })
   const minted = await mint({ couponId: brief, count: 2, batch: { name: 'Corta' } })
   await untilSecond(ends)

@@ -16,6 +16,7 @@ import {
 import { createPopulated, runCommand } from '../support/cli.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
+import { logged } from '../support/until.ts'
 
 const databases = await openDatabases()
 const name = await databases.create('coupons')
@@ -259,7 +260,7 @@ test('the command tells as it does with a file, with a service or without one, a
   expect((await run(env)).stdout).toMatch(sound)
   // Without the setting the service itself reads.
   expect((await run({})).stdout).toMatch(sound)
-  expect(server.output()).toContain('"event":"check.passed"')
+  await logged(server, '"event":"check.passed"')
   const metrics = await (await fetch(`${server.url}/metrics`)).text()
   expect(metrics).toContain('cuponera_check_problems 0\n')
   await server.stop()

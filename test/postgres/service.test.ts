@@ -6,6 +6,7 @@ import { type Run, runCommand } from '../support/cli.ts'
 import { newSigner } from '../support/client.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { logged } from '../support/until.ts'
 
 const databases = await openDatabases()
 const name = await databases.create('coupons')
@@ -51,7 +52,7 @@ test('the password of the database is in no line of a start, nor of one that fai
   const failed = await runCommand(['serve'], { dataDir, env: { DATABASE_URL: away } })
   expect(failed.code).toBe(1)
   expect(failed.stderr).toContain('nowhere')
-  expect(server.output()).toContain('database.opened')
+  await logged(server, 'database.opened')
   for (const text of [server.output(), failed.stdout, failed.stderr]) {
     expect(text).not.toContain(password)
   }

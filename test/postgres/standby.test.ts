@@ -377,7 +377,7 @@ test('a refused request that stands after all is repeated, and no node is ready 
     const { text } = await call(node.url, '/metrics')
     expect(text).toContain('\ncuponera_database_standby_lost 1\n')
     expect(text).toContain('\ncuponera_nodes 2\n')
-    expect(node.output()).toContain('standby.lost')
+    await logged(node, 'standby.lost')
   }
   expect(await startOn(url)).toContain('wait for a standby')
 

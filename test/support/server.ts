@@ -11,7 +11,7 @@ export type TestServer = {
   pid: number
   /** Everything the process wrote so far. */
   output(): string
-  /** Ask it to stop; its exit code. */
+  /** Ask it to stop; its exit code, once `output` is whole. */
   stop(): Promise<number>
   /** kill -9; resolves when it is gone. */
   kill(): Promise<void>
@@ -84,7 +84,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     output: () => output,
     async stop() {
       child.kill('SIGTERM')
-      return child.exited
+      const code = await child.exited
+      await collected
+      return code
     },
     async kill() {
       child.kill('SIGKILL')

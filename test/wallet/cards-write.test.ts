@@ -248,8 +248,11 @@ describe('POST /ntag424', () => {
     const uid = newUid()
     const said = await initCard(server, uid)
     await remove({ cid: uid })
-    const lines = server.output().split('\n')
-    const readings = lines.filter((line) => line.includes('card.keys-read') && line.includes(uid))
+    const lines = () => server.output().split('\n')
+    const found = () =>
+      lines().filter((line) => line.includes('card.keys-read') && line.includes(uid))
+    await until('both lines are read', () => found().length >= 2)
+    const readings = found()
     expect(readings.map((line) => JSON.parse(line).why)).toEqual(['init', 'delete'])
     expect(readings.map((line) => JSON.parse(line).level)).toEqual(['warn', 'warn'])
     const disk = await databaseOf(server.dataDir).content()

@@ -22,7 +22,7 @@ import {
   runShop,
   type Shop,
 } from '../support/shops.ts'
-import { until } from '../support/until.ts'
+import { logged, until } from '../support/until.ts'
 
 const foreign = startForeignService()
 const other = startForeignService()
@@ -410,9 +410,8 @@ describe('a service that lies, fails or is slow', () => {
     foreign.replies.delete(slow.minted.nonce)
     expect(await arrive(slow.holder, slow.minted)).toEqual({ status: 'ACCEPTED' })
     expect(await intents()).toEqual([])
-    const logged = shop.server.output()
-    expect(logged).toContain('transfer.postponed')
-    for (const { minted } of cases) expect(logged).not.toContain(minted.nonce)
+    await logged(shop.server, 'transfer.postponed')
+    for (const { minted } of cases) expect(shop.server.output()).not.toContain(minted.nonce)
   })
 
   test('that cannot be reached has not seen the voucher, and nothing is stored', async () => {

@@ -16,7 +16,7 @@ import {
 import { program } from '../support/program.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { openInbox } from '../support/shops.ts'
-import { until } from '../support/until.ts'
+import { logged, until } from '../support/until.ts'
 
 const page = readFileSync(join(import.meta.dir, '../../docs/two-services.md'), 'utf8')
 const [serveOne = '', serveTwo = '', serveAgain = '', nameAna = '', send = ''] = [
@@ -120,7 +120,7 @@ test('without the switch, and without the other service, the log says why nothin
 
   const env = { ALLOW_PRIVATE_SERVICES: 'http://127.0.0.1:9' }
   const open = await startServer({ env })
-  expect(open.output()).toContain('outbound.private')
+  await logged(open, 'outbound.private')
   const own = await openSession(open.url, newSigner())
   const other = await mintOne(open.url, own, await createDefinition(open.url, own))
   expect(await sendTo(open.url, 'ana@127.0.0.1:9', other.nonce)).toBe('address-silent')
