@@ -4,6 +4,7 @@ import { clientLimits } from '../base/limits-client.ts'
 import { fits } from './answer-form.ts'
 import { exchange } from './api.ts'
 import { ApiError } from './api-error.ts'
+import type { RefusalCode } from './described/codes.ts'
 import { facts, keyed } from './described/facts.ts'
 import type { Asked, OperationName, Operations } from './described/operations.ts'
 import { createPauses } from './pause.ts'
@@ -114,18 +115,23 @@ export function createCaller(wiring: Wiring): Caller {
     const key = input.key ?? stored?.key
     const send = () => attempt(() => sendOnce(wiring, name, input, key))
     let lost = stored?.used ?? false
-    // After an attempt that may have been executed, only a refusal of this operation is an answer under its key.
-    const speaks = (failure: ApiError | SignerError) =>
-      key === undefined || !lost || (failure instanceof ApiError && decides(name, failure))
+    /** Whether a failure says that no attempt under this key was executed. */
+    const decides = (failure: ApiError | SignerError) => {
+      if (!keyed[name]) return true
+      if (failure instanceof SignerError || failure.beforeKey) return !lost
+      return isOf(name, failure) && !(stored?.used && beforeLookup.has(failure.code))
+    }
     const settled = (one: Tried) => {
       if ('value' in one || one.failure instanceof SignerError) return true
-      if (one.failure.mayHaveSucceeded) lost = true
-      return !one.failure.lost && (one.failure.beforeKey || speaks(one.failure))
+      const { failure } = one
+      const told = failure.beforeKey || isOf(name, failure)
+      if (failure.mayHaveSucceeded || !told) lost = true
+      return !failure.lost && told
     }
     const repeated = key !== undefined || reads(name) ? patience : null
     const tried = await (repeated ? repeat(send, { ...repeated, signal, settled }) : send())
     if ('value' in tried) return tried.value
-    tried.failure.afterLost = !speaks(tried.failure)
+    tried.failure.afterLost = !decides(tried.failure)
     throw tried.failure
   }
 
@@ -154,10 +160,16 @@ const acting = new Set<OperationName>([
   'GET /api/lud16/{name}/cb',
 ])
 
-/** Whether a refusal is one of the operation, found after the service looked for an answer under the key. */
-function decides(name: OperationName, { code, beforeKey }: ApiError): boolean {
-  return !beforeKey && (keyed[name]?.some((one) => one === code) ?? false)
+/** Whether a refusal is one of the operation. A gateway may refuse what the service has executed. */
+function isOf(name: OperationName, { code }: ApiError): boolean {
+  return keyed[name]?.some((one) => one === code) ?? true
 }
+
+/** Refusals of a body before its key is looked up: another body may have succeeded under the key in an earlier call. */
+const beforeLookup = new Set<string>([
+  ...(['body-invalid', 'field-invalid', 'nonce-invalid'] as const),
+  ...(['idempotency-key-invalid', 'too-large'] as const),
+] satisfies RefusalCode[])
 
 /** Operations whose answers the service keeps for ever. Those of the others end, and their keys before them. */
 const lasting = new Set<OperationName>(['POST /api/coupons/refresh', 'POST /api/posters/{id}/take'])
@@ -262,7 +274,9 @@ async function unsent<T>(credentials: Promise<T>): Promise<T> {
   try {
     return await credentials
   } catch (cause) {
-    if (cause instanceof SignerError) throw new SignerError(cause.code, cause.waitSeconds, cause)
+    if (cause instanceof SignerError) {
+      throw new SignerError(cause.code, cause.waitSeconds, { cause: cause.cause })
+    }
     throw cause instanceof ApiError ? cause.forUnsent() : cause
   }
 }

@@ -172,7 +172,7 @@ export function createSession(wiring: Wiring): Session {
   const atHand = () => {
     const left = kept ? kept.expiresAt - systemClock() : 0
     // An extension or another device may ask its person, who is busy with a customer.
-    if (left < quietSeconds && signer?.kind === 'local') void replaceQuietly()
+    if (left < quietSeconds && signer?.kind === 'local' && !rests()) void replaceQuietly()
     return kept && left > 0 ? kept.token : null
   }
 
@@ -183,10 +183,10 @@ export function createSession(wiring: Wiring): Session {
     return rest > 0 && rest <= restSeconds
   }
 
-  /** Open another session without the person. Where that fails, a request after the rest tries it again. */
+  /** Open another session without the person, or wait for the one that is being opened. */
   const replaceQuietly = async () => {
-    if (signer === null || renewing !== null || rests()) return
-    renewing = open(signer).finally(() => {
+    if (signer === null) return
+    renewing ??= open(signer).finally(() => {
       renewing = null
     })
     await quiet(renewing)
@@ -218,6 +218,7 @@ export function createSession(wiring: Wiring): Session {
     async replaceAtHand(refused) {
       if (kept?.token === refused) {
         kept = null
+        // The service is there, so this does not rest.
         if (signer?.kind === 'local') await replaceQuietly()
       }
       return kept?.token ?? null

@@ -1,5 +1,6 @@
 /** Transfers of a voucher to a lightning address. */
 import type { NostrEvent } from '../nostr/event.ts'
+import type { RefusalCode } from './described/codes.ts'
 import { type Ask, codeOf } from './persist.ts'
 
 type Transfer = {
@@ -21,6 +22,12 @@ const outcomes: Record<string, TransferOutcome> = {
   UNKNOWN: 'unknown',
 }
 
+/** Refusals that come before the voucher leaves. A gateway has others, for a transfer that it passed on, too. */
+const refusals = new Set<string>([
+  ...(['body-invalid', 'field-invalid', 'nonce-invalid', 'voucher-invalid'] as const),
+  ...(['service-unknown', 'too-large', 'rate-limited'] as const),
+] satisfies RefusalCode[])
+
 /** The service asks the receiver's service twice before it answers. */
 const timeoutMs = 40_000
 
@@ -35,8 +42,6 @@ export async function transfer(
   const text = body.reason ?? body.error
   const reason = typeof text === 'string' && text !== '' ? text : null
   const told = typeof body.status === 'string' ? outcomes[body.status] : undefined
-  // A lost answer, a timeout, the page of a proxy or a fault of the server may have sent it.
-  const ours = !['', 'answer-invalid', 'unreachable'].includes(codeOf(answer))
-  const refused = ours && status >= 400 && status < 500 && status !== 408
+  const refused = status >= 400 && status < 500 && refusals.has(codeOf(answer))
   return { outcome: told ?? (refused ? 'refused' : 'unknown'), reason }
 }

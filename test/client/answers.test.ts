@@ -46,7 +46,12 @@ const outcomes: [answer: Answer, outcome: string][] = [
   [{ status: 429, body: { code: 'rate-limited' }, retryAfter: 3 }, 'refused'],
   [{ status: 400, body: { code: 'service-unknown' }, retryAfter: null }, 'refused'],
   [{ status: 404, body: { code: 'answer-invalid' }, retryAfter: null }, 'unknown'],
+  [{ status: 413, body: { code: 'too-large' }, retryAfter: null }, 'refused'],
   [{ status: 403, body: {}, retryAfter: null }, 'unknown'],
+  // A gateway, after it passed the transfer on.
+  [{ status: 429, body: { code: 'quota' }, retryAfter: null }, 'unknown'],
+  [{ status: 403, body: { code: 'blocked' }, retryAfter: null }, 'unknown'],
+  [{ status: 404, body: { code: 'not-found' }, retryAfter: null }, 'unknown'],
   [{ status: 0, body: { code: 'unreachable' }, retryAfter: null }, 'unknown'],
   [{ status: 503, body: { code: 'unavailable' }, retryAfter: 2 }, 'unknown'],
 ]

@@ -99,7 +99,7 @@ function json(status: number, body: object): Fault['how'] {
   return { status, body: JSON.stringify(body) }
 }
 
-test('after a lost attempt a code counts only where the operation has it', async () => {
+test('a code counts only where the operation has it', async () => {
   const foreign: Fault = { at: 'before', how: json(403, { code: 'forbidden', error: 'Policy' }) }
   const nonce = await mintNonce()
   const storage = new Map<string, string>()
@@ -108,7 +108,7 @@ test('after a lost attempt a code counts only where the operation has it', async
   const input = { body: { nonce }, once: 'sale' }
   expect((await newClient({ storage }).call(claim, input)).status).toBe('success')
   expect(proxy.seen.get(claim)).toBe(3)
-  // The program starts again, and has one attempt. A new name was never sent before, so its refusal is one.
+  // The program starts again, and has one attempt.
   proxy.fault = () => foreign
   const again = newClient({ storage, patienceSeconds: 0 })
   const told = async (once: string) => {
@@ -117,8 +117,41 @@ test('after a lost attempt a code counts only where the operation has it', async
   }
   expect([await told('sale'), await told('another')]).toEqual([
     ['forbidden', true],
-    ['forbidden', false],
+    ['forbidden', true],
   ])
+  // The first answer of all, after the redemption.
+  proxy.seen.clear()
+  proxy.fault = (_, times) => (times === 1 ? { ...foreign, at: 'after' } : null)
+  const body = { nonce: await mintNonce() }
+  expect((await newClient().call(claim, { body, once: 'sale' })).status).toBe('success')
+  expect(proxy.seen.get(claim)).toBe(2)
+})
+
+test('a refusal that comes before the key is looked up says nothing of another body', async () => {
+  const storage = new Map<string, string>()
+  const client = newClient({ storage })
+  const body = { nonce: await mintNonce() }
+  const told = async (once: string, amount: number) => {
+    const asked = client.call(claim, { body: { ...body, purchase: { amount } } as never, once })
+    const { code, mayHaveSucceeded } = await failureOf(asked)
+    return [code, mayHaveSucceeded]
+  }
+  proxy.fault = () => ({ at: 'after', how: 'cut' })
+  await failureOf(newClient({ storage, patienceSeconds: 0 }).call(claim, { body, once: 'sale' }))
+  proxy.fault = () => null
+  proxy.seen.clear()
+  expect(await told('sale', -1)).toEqual(['field-invalid', true])
+  expect(proxy.seen.get(claim)).toBe(1)
+  expect((await client.call(claim, { body, once: 'sale' })).status).toBe('success')
+  // A body that is refused in the call that sent it first was not executed, whatever was lost before.
+  proxy.seen.clear()
+  proxy.fault = (_, times) => (times === 1 ? { at: 'after', how: 'cut' } : null)
+  expect(await told('other', -1)).toEqual(['field-invalid', false])
+  const unknown = { body: { nonce: 'A'.repeat(22) }, once: 'unknown' }
+  proxy.fault = () => ({ at: 'after', how: 'cut' })
+  await failureOf(newClient({ storage, patienceSeconds: 0 }).call(claim, unknown))
+  proxy.fault = () => null
+  expect((await failureOf(client.call(claim, unknown))).mayHaveSucceeded).toBe(false)
 })
 
 test('the JSON of another server is no coupon, although it has a nonce', async () => {

@@ -148,3 +148,21 @@ test('a refused token is replaced by the signer at hand, once, and never by aski
   expect(await session.replaceAtHand('token 3')).toBeNull()
   expect([session.atHand(), opened.length]).toEqual([null, 3])
 })
+
+test('a refused token is replaced at once, although a renewal was lost a moment ago', async () => {
+  const { session, signer, opened, state, later } = open()
+  await session.signIn(signer)
+  // A tablet wakes before its Wi-Fi, and the service has started with another secret meanwhile.
+  later(42_600)
+  state.down = true
+  expect(session.atHand()).toBe('token 1')
+  await until('the service was asked', () => opened.length === 2)
+  await Bun.sleep(0)
+  state.down = false
+  expect(await session.replaceAtHand('token 1')).toBe('token 3')
+  // The renewal that is under way serves, too.
+  later(42_600 + 43_000)
+  expect(session.atHand()).toBe('token 3')
+  expect(await session.replaceAtHand('token 3')).toBe('token 4')
+  expect(opened).toHaveLength(4)
+})
