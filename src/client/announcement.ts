@@ -1,6 +1,7 @@
 /** A merchant's announcement: the event that tells other programs where to mint, claim and refresh. */
 import { kinds } from '../nostr/kinds.ts'
 import { anyone } from './anyone.ts'
+import { ApiError } from './api-error.ts'
 import type { Caller } from './caller.ts'
 import type { Announced } from './models.ts'
 import type { Session } from './session.ts'
@@ -62,7 +63,15 @@ export type RelayState = {
   lastError: string | null
 }
 
-/** The state of a published event at each relay. */
-export async function fetchDelivery(eventId: string): Promise<RelayState[]> {
-  return (await anyone.call('GET /nostr/publish/{id}', { path: { id: eventId } })).relays
+/**
+ * The state of a published event at each relay: none where the service has forgotten the event, null where its answer
+ * was lost.
+ */
+export async function fetchDelivery(eventId: string): Promise<RelayState[] | null> {
+  try {
+    return (await anyone.call('GET /nostr/publish/{id}', { path: { id: eventId } })).relays
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause
+    return cause.lost ? null : []
+  }
 }

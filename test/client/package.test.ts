@@ -305,6 +305,12 @@ test('the scripts keep their key where an error says nothing of the request', as
   expect(sold).toBe('unknown: ask again disk')
   expect(await run(folder, server.url, 'wallet.js', nonce)).toContain('Error: disk')
   expect(readdirSync(join(folder, 'keys'))).toEqual(expect.arrayContaining(keys))
+  const till = newProject()
+  const other = JSON.stringify({ nonce: 'csp-nonce', status: 'success', voucher: {}, name: 'x' })
+  const { origin } = await newProxy(claim, { at: 'before', how: { status: 200, body: other } })
+  const granted = await run(till, origin, 'till.js', nonce, 'sale 1', merchant.pubkey)
+  expect(granted).toBe('unknown: ask again another coupon')
+  expect(readdirSync(join(till, 'keys'))).toEqual([encodeURIComponent(`once:sale 1 ${nonce}`)])
 })
 
 test('a bunker in a Node without WebSocket is an error that a program can catch', async () => {

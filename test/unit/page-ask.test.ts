@@ -1,5 +1,6 @@
 /** Whether a page says that it cannot reach its service. */
 import { afterEach, expect, test } from 'bun:test'
+import { fetchDelivery } from '../../src/client/announcement.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import { createAsk } from '../../src/client/ask.ts'
 
@@ -25,3 +26,19 @@ test.each(answers)('%s says whether the service is reached', async (_, answer, r
 test.each(['signed-out', 'key-expired'] as const)('%s says nothing against the network', (code) => {
   expect(new ApiError(code).reached).toBe(true)
 })
+
+const looks: [code: string, status: number, states: unknown][] = [
+  ['event-unknown', 404, []],
+  ['overloaded', 503, null],
+  ['shutting-down', 503, null],
+  ['rate-limited', 429, null],
+]
+test.each(looks)(
+  '%s of a published event is %i, and its delivery is %j',
+  async (code, status, states) => {
+    Object.assign(globalThis, {
+      fetch: async () => Response.json({ code, error: 'x' }, { status }),
+    })
+    expect(await fetchDelivery('ab')).toEqual(states as never)
+  },
+)

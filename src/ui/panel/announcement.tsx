@@ -92,11 +92,7 @@ function Delivery({ id }: { id: string }) {
     let timer: ReturnType<typeof setTimeout> | undefined
     let gone = false
     const look = async (waitMs: number) => {
-      const states = await fetchDelivery(id).catch((cause: unknown) => {
-        // The service has forgotten the event (a list without relays), or did not answer (asked again).
-        if (!(cause instanceof ApiError)) throw cause
-        return cause.mayHaveSucceeded ? null : []
-      })
+      const states = await fetchDelivery(id)
       if (gone) return
       if (states) setRelays(states)
       if (states === null || states.some(({ status }) => status === 'pending')) {
