@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } fro
 import { join } from 'node:path'
 import { ownLikeDirectory, syncDirectory, syncFile, writeDurably } from '../base/durable.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { openForReading } from './inspect.ts'
+import { openUnchanged } from './inspect.ts'
 import { databasesIn } from './lock.ts'
 
 /** The names that a move replaces in a data directory, in this order. A service does not run until all are replaced. */
@@ -131,7 +131,7 @@ export function untouched(dataDir: string): boolean {
 }
 
 function isEmpty(path: string): boolean {
-  const sql = openForReading(path)
+  const sql = openUnchanged(path)
   try {
     const tables = sql.query<{ name: string }, []>(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readSync, rmSync, writeSync } from 'no
 import { dirname, join } from 'node:path'
 import { ownLikeDirectory } from '../base/durable.ts'
 import { OperatorError } from '../base/operator-error.ts'
-import { openForReading } from './inspect.ts'
+import { openForReading, openUnchanged } from './inspect.ts'
 
 const pieceBytes = 1024 * 1024
 
@@ -78,7 +78,7 @@ function copySound(from: string, to: string): number | null {
 
 /** Copy a database in one state. Others may write meanwhile. The copy is not synced: it has no name that counts yet. */
 export function copyWhole(from: string, to: string): void {
-  const sql = openForReading(from)
+  const sql = openUnchanged(from)
   try {
     // The source stays as it is, but SQLite counts the copy as a write.
     sql.run('PRAGMA query_only = OFF')

@@ -266,17 +266,6 @@ describeFile('cuponera restore', () => {
     expect((await runCommand(['check'], { dataDir })).code).toBe(0)
   })
 
-  test('replaces a database whose WAL cannot be read, and keeps the WAL', async () => {
-    const file = await createBackup()
-    const dataDir = copyDirectory(sound.dataDir)
-    mkdirSync(join(dataDir, 'cuponera.db-wal'))
-    expect((await runCommand(['check'], { dataDir })).code).toBe(1)
-    expect((await runCommand(['restore', file, '--force'], { dataDir })).code).toBe(0)
-    const left = readdirSync(dataDir).filter((name) => name.endsWith('-wal'))
-    expect(left.join()).toMatch(/before-restore-\d+-wal$/)
-    expect((await runCommand(['check'], { dataDir })).code).toBe(0)
-  })
-
   test('replaces nothing without --force and explains the effect of going back', async () => {
     const file = await createBackup()
     const dataDir = copyDirectory(sound.dataDir)

@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openForReading } from '../../src/db/inspect.ts'
+import { openForReading, openUnchanged } from '../../src/db/inspect.ts'
 import { openConnection } from '../../src/db/sqlite.ts'
 import { newDirectory } from '../support/server.ts'
 
 test.each([
   ['a reader', openForReading],
+  ['a reader that changes nothing', openUnchanged],
   ['a writer', openConnection],
 ])('%s leaves the WAL of a file that it cannot read', (_, open) => {
   const path = join(newDirectory(), 'cuponera.db')
