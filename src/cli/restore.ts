@@ -84,7 +84,7 @@ async function restoreFile(config: Config, file: string, { force }: Options): Pr
       discard(candidate.path)
     }
   }
-  // A log that cannot be stored may be the reason for the restore: it is kept aside with its database.
+  // A log that cannot be stored may be the reason for the restore: it is kept aside with its database, and not folded.
   return withoutServer(config, replace, [])
 }
 

@@ -75,7 +75,10 @@ export function removePartial(partial: string): void {
 
 /** Names in a data directory that the service reads, writes or removes itself. */
 const ownFiles = ['cuponera.db', 'relay.db', 'move.db', 'lock']
-  .flatMap((name) => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`])
+  .flatMap((name) => [
+    name,
+    ...['wal', 'shm', 'journal', 'restoring'].map((end) => `${name}-${end}`),
+  ])
   .concat('control.sock', 'arriving.cuponera', 'backed-up')
 const ownFolders = ['keys', 'tls', 'images', 'incoming']
 

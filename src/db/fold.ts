@@ -1,6 +1,7 @@
 import { SQLiteError, type Database as Sqlite, type Statement } from 'bun:sqlite'
-import { existsSync, writeSync } from 'node:fs'
-import { rewriteFile } from '../base/durable.ts'
+import { existsSync, rmSync, statSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { rewriteFile, syncDirectory } from '../base/durable.ts'
 import { limits } from '../base/limits.ts'
 import { OperatorError } from '../base/operator-error.ts'
 
@@ -50,15 +51,36 @@ export class Fold {
   }
 }
 
+/** Path of the mark of a restore that puts the log of a database aside, and the database after it. */
+export function restoreMark(database: string): string {
+  return `${database}-restoring`
+}
+
+/** Remove that mark durably: one that came back after a power cut would ask for the restore again. */
+export function removeRestoreMark(database: string): void {
+  const mark = restoreMark(database)
+  if (!existsSync(mark)) return
+  rmSync(mark)
+  syncDirectory(dirname(mark))
+}
+
 /**
  * Bring the log that an ended process left to the disk, before anybody opens the database. Its last sync may have failed: it
  * can be read then, and commits behind it, or a file that it is folded into, would be lost in a power cut. Throws
- * OperatorError.
+ * OperatorError, also where a restore took the log away and did not complete.
  */
 export function storeLog(database: string): void {
   const log = `${database}-wal`
   try {
-    if (existsSync(log)) rewriteFile(log)
+    const there = statSync(log, { throwIfNoEntry: false })
+    if (!there?.size && existsSync(restoreMark(database))) {
+      throw new OperatorError(
+        `a restore of ${database} was not completed: run the same "cuponera restore" again`,
+      )
+    }
+    if (there) rewriteFile(log)
+    // A restore that ended before it took the log away.
+    removeRestoreMark(database)
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause)) throw cause
     const failed = `cannot read and write ${log} again (${String(cause.code)})`

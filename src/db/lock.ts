@@ -7,25 +7,17 @@ import { relayBeside } from './relay-snapshot.ts'
 export type Lock = { release(): void }
 
 /**
- * Take the lock of a data directory, and bring the logs that an ended process left in it to the disk. Null while another
- * process holds the lock. Throws OperatorError for the log of a database in `needed` that cannot be stored.
+ * Take the lock of a data directory, and bring the logs that an ended process left of the databases in `needed` to the
+ * disk. Null while another process holds the lock. Throws OperatorError if one of them cannot be stored.
  */
 export function lockDatabases(dataDir: string, needed = databasesIn(dataDir)): Lock | null {
   const lock = takeLock(join(dataDir, 'lock'))
   try {
-    if (lock) for (const path of databasesIn(dataDir)) storeIf(needed.includes(path), path)
+    if (lock) for (const path of needed) storeLog(path)
     return lock
   } catch (cause) {
     lock?.release()
     throw cause
-  }
-}
-
-function storeIf(needed: boolean, path: string): void {
-  try {
-    storeLog(path)
-  } catch (cause) {
-    if (needed) throw cause
   }
 }
 

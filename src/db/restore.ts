@@ -9,12 +9,13 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { ownLikeDirectory, syncDirectory, syncFile } from '../base/durable.ts'
+import { ownLikeDirectory, syncDirectory, syncFile, writeDurably } from '../base/durable.ts'
 import { OperatorError } from '../base/operator-error.ts'
 import { asOperatorError } from './backup.ts'
 import { checkDatabase } from './check.ts'
 import { type CheckReport, noPause, requireSound } from './check-report.ts'
 import { createSql } from './connection.ts'
+import { removeRestoreMark, restoreMark, storeLog } from './fold.ts'
 import { goBack } from './going-back.ts'
 import { openForReading, type Pins, readPins } from './inspect.ts'
 import { couponSchema, migrate } from './migrations.ts'
@@ -118,12 +119,13 @@ export function replaceDatabase(candidate: { path: string }, database: string, n
   // A WAL that could not be folded belongs to the old file. It would corrupt the new one.
   if (existsSync(`${database}-wal`)) {
     if (replaced === null) rmSync(`${database}-wal`)
-    else renameSync(`${database}-wal`, `${replaced}-wal`)
+    else keepWalAside(database, replaced)
   }
   rmSync(`${database}-shm`, { force: true })
   syncDirectory(dirname(database))
   renameSync(candidate.path, database)
   syncDirectory(dirname(database))
+  removeRestoreMark(database)
   return replaced
 }
 
@@ -149,15 +151,16 @@ async function upgrade(path: string, file: string, settle: Settle): Promise<void
   }
 }
 
-/** Fold the WAL that a crash left into the file. */
+/** Fold the WAL that a crash left into the file, if it can be stored first. */
 function foldWal(database: string): void {
   try {
+    storeLog(database)
     const connection = openConnection(database)
     connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
     connection.close()
   } catch (cause) {
-    // The old file may be damaged, which may be why it is replaced. Its WAL is kept beside it.
-    if (!(cause instanceof SQLiteError)) throw cause
+    // The old file may be damaged, or its disk, which may be why it is replaced. Its WAL is kept beside it.
+    if (!(cause instanceof SQLiteError || cause instanceof OperatorError)) throw cause
   }
 }
 
@@ -171,4 +174,10 @@ function keepAside(database: string, aside: string): void {
     if (!(cause instanceof Error && 'syscall' in cause)) throw cause
     renameSync(database, aside)
   }
+}
+
+/** Give the WAL to the old file. Until the new file is there, nobody may open the old one, which lacks its WAL. */
+function keepWalAside(database: string, aside: string): void {
+  writeDurably(restoreMark(database), '')
+  renameSync(`${database}-wal`, `${aside}-wal`)
 }

@@ -1,5 +1,14 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { cpSync, existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { createPopulated, runCommand } from '../support/cli.ts'
 import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
@@ -128,10 +137,54 @@ async function failLogs(report: DiskReport): Promise<void> {
       existsSync(log) ? read : ['the log is gone'],
     )
   }
+  await failLogsAside(report, dataDir)
   const next = await startServer({ dataDir })
   const preview = await call(next.url, '/api/coupons/preview', { body: { nonce } })
   if (preview.json.status !== 'minted') report.problems.push('a voucher is gone after the checks')
   if ((await next.stop()) !== 0) report.problems.push('the start after the checks')
+}
+
+/**
+ * Restores in a copy of it: the log cannot be stored, and is kept aside with its file, both as they were. Then the backup
+ * does not get its name, and nobody may open the file without its log.
+ */
+async function failLogsAside(report: DiskReport, killed: string): Promise<void> {
+  // Nobody can copy a socket.
+  rmSync(join(killed, 'control.sock'), { force: true })
+  const { root, dataDir, out, target } = makePlace(killed)
+  const whole = makePlace(killed)
+  await runCommand(['backup', target], { dataDir: whole.dataDir })
+  const path = join(realpathSync(dataDir), 'cuponera.db')
+  const bytes = (name: string) => String(Bun.hash(readFileSync(name)))
+  const before = [bytes(path), bytes(`${path}-wal`)]
+  const device = new Device(root)
+  const restore = ['restore', target, '--force']
+  device.arm({ error: 'EIO', first: 1, last: 1 }, `fsync ${path}-wal$`)
+  const run = await runCommand(restore, { dataDir, env: device.env })
+  device.disarm()
+  countFault(report, device.told)
+  const [aside = ''] = readdirSync(dataDir).filter((name) => /before-restore-\d+$/.test(name))
+  const kept = [join(dataDir, aside), join(dataDir, `${aside}-wal`)]
+  const same = run.code === 0 && kept.every((name, at) => bytes(name) === before[at])
+  judge(report, 'a restore after a kill', run, same ? [] : ['the log was folded or lost'])
+
+  cpSync(killed, out, { recursive: true })
+  writeFileSync(join(out, 'cuponera.db'), 'nothing of the kind'.repeat(500))
+  device.arm(
+    { error: 'EIO', first: 1, last: 1 },
+    `rename ${join(realpathSync(out), 'cuponera.db')}$`,
+  )
+  const cut = await runCommand(restore, { dataDir: out, env: device.env })
+  device.disarm()
+  countFault(report, device.told)
+  const start = await runCommand(['serve'], { dataDir: out })
+  const refused = start.code === 1 && start.stderr.includes('run the same "cuponera restore" again')
+  const again = await runCommand(restore, { dataDir: out })
+  const { code } = await runCommand(['check'], { dataDir: out })
+  judge(report, 'a restore whose backup gets no name', cut, [
+    ...(refused ? [] : [`a start went on without the log: ${start.stderr}`]),
+    ...(again.code === 0 && code === 0 ? [] : [`the restore after it: ${again.stderr}`]),
+  ])
 }
 
 /** A backup is whole, or there is none. Nothing else is left. After its name was given only the sync of names fails. */

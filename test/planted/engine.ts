@@ -140,7 +140,7 @@ export const engineFaults: PlantedFault[] = [
     'a log that an ended process left is read as it stands',
     ['test/fault/power-cut.test.ts -t failed sync', 'test/fault/disk-faults.test.ts -t command'],
     'src/db/lock.ts',
-    '    if (lock) for (const path of databasesIn(dataDir)) storeIf(needed.includes(path), path)\n',
+    '    if (lock) for (const path of needed) storeLog(path)\n',
     '',
   ),
   planted(
