@@ -18,6 +18,7 @@ const runs: [name: string, every: number, least: number][] = [
   ['start', 90, 3],
   ['stop', 6, 1],
   ['command', 190, 4],
+  ['log', 1, 4],
 ]
 
 testOfFile.each(runs)(

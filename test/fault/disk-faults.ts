@@ -1,12 +1,12 @@
 /**
- * `npm run disk-faults -- [--every N] [--part I/N] [--only service,checkpoint,fold,start,stop,command]`: the disk fails (EIO,
+ * `npm run disk-faults -- [--every N] [--part I/N] [--only service,checkpoint,fold,start,stop,command,log]`: the disk fails (EIO,
  * ENOSPC) at the n-th write or sync of a recorded workload, for every n, once or from there on. `--every N`: for each N-th
  * n, with one kind of fault after the other. `--part 2/10`: the second tenth of the calls, for runs that share the work.
  */
 import { parseArgs } from 'node:util'
 import { cleanUp } from '../support/server.ts'
 import { whyNoDevice } from './disk-device.ts'
-import { failCommands } from './disk-faults-commands.ts'
+import { failCommands, failLogs } from './disk-faults-commands.ts'
 import { failFold } from './disk-faults-fold.ts'
 import { failStarts, failStops } from './disk-faults-process.ts'
 import { type DiskReport, type Numbers, showReport } from './disk-faults-report.ts'
@@ -20,6 +20,7 @@ export const workloads: Record<string, (numbers: Numbers) => Promise<DiskReport>
   start: failStarts,
   stop: failStops,
   command: failCommands,
+  log: failLogs,
 }
 
 if (import.meta.main) {

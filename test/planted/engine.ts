@@ -138,7 +138,7 @@ export const engineFaults: PlantedFault[] = [
   ),
   planted(
     'a log that an ended process left is read as it stands',
-    ['test/fault/power-cut.test.ts -t failed sync', 'test/fault/disk-faults.test.ts -t command'],
+    ['test/fault/power-cut.test.ts -t failed sync', 'test/fault/disk-faults.test.ts -t log'],
     'src/db/lock.ts',
     '    if (lock) for (const path of needed) storeLog(path)\n',
     '',
