@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chooseSeed, Random } from '../fuzz/random.ts'
+import { databaseOf, onFile } from '../support/database.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { checkInvariants, type Memory, startWorker, verifyMemory } from '../support/workload.ts'
 
@@ -31,13 +32,18 @@ export async function crashRounds(count: number, random: Random): Promise<CrashR
       report.cutOff += memory.unheard.length
       report.problems.push(...(await verifyMemory(server.url, memory)))
     }
-    report.problems.push(...checkInvariants(join(dataDir, 'cuponera.db')))
+    report.problems.push(...(await problemsIn(dataDir)))
     report.rounds++
     if (report.problems.length > 0) break
   }
   if ((await server.stop()) !== 0) report.problems.push('the last server did not end well')
-  report.problems.push(...checkInvariants(join(dataDir, 'cuponera.db')))
+  report.problems.push(...(await problemsIn(dataDir)))
   return report
+}
+
+async function problemsIn(dataDir: string): Promise<string[]> {
+  if (!onFile) return databaseOf(dataDir).problems()
+  return checkInvariants(join(dataDir, 'cuponera.db'))
 }
 
 function startCrashable(dataDir: string, port: string): Promise<TestServer> {

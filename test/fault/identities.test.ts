@@ -1,8 +1,6 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { checkDatabase } from '../../src/db/check.ts'
-import { noPause } from '../../src/db/check-report.ts'
 import { call, newSigner } from '../support/client.ts'
+import { databaseOf } from '../support/database.ts'
 import {
   identityEvent,
   managerEnv,
@@ -126,7 +124,6 @@ test('an identity that was answered before a kill exists after it, and no nonce 
     expect(told.size).toBeGreaterThanOrEqual(20)
     for (const [name, uuid] of told) expect({ name, uuid: kept.get(name) }).toEqual({ name, uuid })
     // Each account with its burned nonce, each burned nonce with its account.
-    const { problems } = await checkDatabase(join(dataDir, 'cuponera.db'), noPause)
-    expect(problems).toEqual([])
+    expect(await databaseOf(dataDir).problems()).toEqual([])
   }
 })

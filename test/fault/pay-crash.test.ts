@@ -1,12 +1,10 @@
 /** kill -9 in the middle of many payments: none is lost or made twice, and an OK stays true. */
 import { afterEach, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { checkDatabase } from '../../src/db/check.ts'
-import { noPause } from '../../src/db/check-report.ts'
 import type { NostrEvent } from '../../src/nostr/event.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
 import { type Json, newSigner } from '../support/client.ts'
+import { databaseOf } from '../support/database.ts'
 import { stopRelays } from '../support/faulty-relay.ts'
 import { balancesOf } from '../support/ledger.ts'
 import { startLedgerElsewhere } from '../support/ledger-elsewhere.ts'
@@ -76,8 +74,7 @@ test(`with the embedded ledger, SEED=${seed}`, async () => {
     expect(await balancesOf(server.url, card.holder)).toEqual({ PESO: perRound * (rounds - round) })
   }
   await server.stop()
-  const { problems } = await checkDatabase(join(dataDir, 'cuponera.db'), noPause)
-  expect(problems).toEqual([])
+  expect(await databaseOf(dataDir).problems()).toEqual([])
 })
 
 test(`with a ledger elsewhere that accepts and refuses, SEED=${seed}`, async () => {
@@ -111,6 +108,5 @@ test(`with a ledger elsewhere that accepts and refuses, SEED=${seed}`, async () 
   // The ledger saw one transaction for each payment, however often it was requested.
   expect(ledger.starts).toHaveLength(rounds * perRound)
   await server.stop()
-  const { problems } = await checkDatabase(join(dataDir, 'cuponera.db'), noPause)
-  expect(problems).toEqual([])
+  expect(await databaseOf(dataDir).problems()).toEqual([])
 })

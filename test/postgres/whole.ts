@@ -14,7 +14,12 @@ const suites = [
   'relay',
   'conformance',
   'cli',
+  'client',
   'fuzz',
+  'fault/crash.test.ts',
+  'fault/identities.test.ts',
+  'fault/pay-crash.test.ts',
+  'fault/slow-clients.test.ts',
   'unit/model.test.ts',
   'unit/ledger-model.test.ts',
 ]
