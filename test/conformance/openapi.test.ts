@@ -6,6 +6,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { glossary } from '../../src/app/glossary.ts'
 import { refusalCodes } from '../../src/base/refusal.ts'
 import type { Operation, Schema } from '../../src/http/openapi.ts'
+import { saysSame } from '../support/another-day.ts'
 import { call, type Json, sha256Hex } from '../support/client.ts'
 import { describeFile, onFile } from '../support/database.ts'
 import { readDocument } from '../support/documented.ts'
@@ -244,25 +245,27 @@ describe('real answers match the document:', () => {
   describe('payments', () => testPayments(service))
 })
 
+/** A service on PostgreSQL moves nowhere. */
+const reachable = operations.filter(({ route }) => onFile || !/\/api\/(move|arrival)\b/.test(route))
+
 /** A scenario that broke off fails by itself: its missing answers are not reported again. */
 describe('after all scenarios', () => {
   test('every route has succeeded and refused', () => {
     if (!service.complete()) return
-    const lacking = operations.filter(({ route, operation }) => {
+    const lacking = reachable.filter(({ route, operation }) => {
       const statuses = [...(seen.get(route) ?? [])]
       const refusing = alwaysGood.includes(route) || statuses.some((status) => status >= 400)
       const good = statuses.some((one) => one < 400)
       if (!offered(operation)) return !refusing
       return !refusing || !good
     })
-    const routes = lacking.map(({ route }) => route)
-    expect(routes.filter((route) => onFile || !/\/api\/(move|arrival)\b/.test(route))).toEqual([])
+    expect(lacking.map(({ route }) => route)).toEqual([])
   })
 
   test('every example was sent: a granted request of its form got an answer of its form', () => {
     if (!service.complete()) return
     const declared = new Set(fieldNames(document))
-    const unsent = operations.flatMap(({ route, operation }) => {
+    const unsent = reachable.flatMap(({ route, operation }) => {
       const { parameters, requestBody, responses } = operation
       const asked = requestBody?.content['application/json']?.example
       const query = parameters.filter((one) => one.in === 'query' && one.example !== undefined)
@@ -272,12 +275,28 @@ describe('after all scenarios', () => {
       })
       return answers.flatMap(([status, example]) => {
         const found = granted.get(route)?.some((one) => {
-          const named = query.every(({ name }) => one.query.includes(name))
+          const named = query.every(({ name }) => name in one.query)
           const sent = asked === undefined || sameForm(asked, one.body, declared)
           return one.status === status && named && sent && sameForm(example, one.answer, declared)
         })
         return found ? [] : [`${route}: ${status}`]
       })
+    })
+    expect(unsent).toEqual([])
+  })
+
+  test('every request of the pages was sent as it is printed, but for the values of its day', () => {
+    if (!service.complete()) return
+    const unsent = reachable.flatMap(({ route, operation }) => {
+      const asked = operation.requestBody?.content['application/json']?.example
+      const query = operation.parameters.flatMap(({ name, in: place, example }) =>
+        place === 'query' && example !== undefined ? [[name, example] as const] : [],
+      )
+      const found = granted.get(route)?.some((one) => {
+        const named = query.every(([name, example]) => saysSame(example, one.query[name]))
+        return named && (asked === undefined || saysSame(asked, one.body))
+      })
+      return found || (asked === undefined && query.length === 0) ? [] : [route]
     })
     expect(unsent).toEqual([])
   })

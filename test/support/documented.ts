@@ -21,7 +21,7 @@ export type Caller = {
 }
 
 export type Granted = {
-  query: string[]
+  query: Record<string, string>
   body: unknown
   status: number
   answer: unknown
@@ -31,6 +31,8 @@ export type Documented = {
   document: ApiDocument
   operations: { path: string; route: string; operation: Operation }[]
   operationOf: (method: string, template: string) => Operation
+  /** The body in the example of a route such as `POST /card`. */
+  exampleOf: (route: string) => Json
   /** `METHOD /path` to the statuses seen. */
   seen: Map<string, Set<number>>
   codesSeen: Set<string>
@@ -72,7 +74,8 @@ export async function readDocument(server: TestServer): Promise<Documented> {
     if (status < 300) {
       const asked = new URL(options.path ?? template, url)
       const { body = null } = options
-      const one = { query: [...asked.searchParams.keys()], body, status, answer: json ?? null }
+      const query = Object.fromEntries(asked.searchParams)
+      const one = { query, body, status, answer: json ?? null }
       granted.set(route, [...(granted.get(route) ?? []), one])
     }
     const response = operation.responses[status]
@@ -114,6 +117,10 @@ export async function readDocument(server: TestServer): Promise<Documented> {
       }),
     ),
     operationOf,
+    exampleOf(route) {
+      const [method = '', path = ''] = route.split(' ')
+      return operationOf(method, path).requestBody?.content['application/json']?.example
+    },
     seen,
     codesSeen,
     granted,

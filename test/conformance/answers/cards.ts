@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { NostrEvent, Signer } from '../../../src/nostr/event.ts'
+import type { Signer } from '../../../src/nostr/event.ts'
+import { signAnew } from '../../support/another-day.ts'
 import {
   activateCard,
   asking,
@@ -18,7 +19,6 @@ import { type Json, newKey, newSigner } from '../../support/client.ts'
 import { briefSeconds, secondsNow, untilSecond } from '../../support/clock.ts'
 import { damage, databaseOf } from '../../support/database.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
-import { createEvent } from '../../support/events.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
 const initialising = 'POST /ntag424'
@@ -65,27 +65,25 @@ export function testCards(service: Documented): void {
   })
 
   scenario('a writer and a holder send the examples, signed anew', async () => {
-    const { ask } = await withCards(service, home())
-    const sent = (route: string, content: Json, signer: Signer = manager) => {
-      const [method = '', path = ''] = route.split(' ')
-      const media = service.operationOf(method, path).requestBody?.content['application/json']
-      const { kind, tags, content: text } = (media?.example ?? {}) as NostrEvent
-      const [[, receiver = ''] = []] = tags
-      const named: string[][] = JSON.parse(
-        JSON.stringify(tags).replaceAll(receiver, manager.pubkey),
-      )
-      const body = JSON.stringify({ ...JSON.parse(text), ...content })
-      return { body: createEvent({ kind, tags: named, content: body, signer }) }
+    const { ask, initialise } = await withCards(service, home())
+    const send = (route: string, content: Json = {}, options: Json = {}, by: Signer = manager) => {
+      const tags = { p: manager.pubkey }
+      return ask(route, {
+        body: signAnew(service.exampleOf(route), by, { tags, content }),
+        ...options,
+      })
     }
-    const holder = newHolder()
     const cid = newUid()
-    await ask(initialising, sent(initialising, { cid }))
-    const otc = newKey()
-    const tapped = { path: `/ntag424?${tapQuery(cid, 1)}` }
-    await ask(linking, { ...sent(linking, { otc }), ...tapped })
-    const delegation = delegationOf(holder)
-    await ask(activating, sent(activating, { otc, delegation }, holder))
-    await ask(wiping, sent(wiping, { cid }))
+    await send(initialising, { cid })
+    await send(linking, {}, { path: `/ntag424?${tapQuery(cid, 1)}` })
+    await send(wiping, { cid })
+    // An answer to the example is encrypted, since it holds the keys of the tag.
+    const otc = await initialise(newUid())
+    const holder = newHolder()
+    await send(activating, { otc, delegation: delegationOf(holder) }, {}, holder)
+    for (const subject of ['data', 'config']) {
+      await send(`POST /card/${subject}/request`, {}, {}, holder)
+    }
   })
 
   scenario('a tag is linked to a code', async () => {

@@ -1,22 +1,20 @@
 import { expect } from 'bun:test'
+import { withTags } from '../../support/another-day.ts'
 import { type Json, newSigner, withKey } from '../../support/client.ts'
 import { secondsNow } from '../../support/clock.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
+import { createEvent } from '../../support/events.ts'
 import { addAccount } from '../../support/shops.ts'
 import { announcementOf } from './announcements.ts'
 
 const origin = 'https://cupones.example'
 
 /** The examples of the document, sent as they stand but for the values that a service makes. */
-export function testExamples({ scenario, newCaller, operationOf }: Documented): void {
+export function testExamples({ scenario, newCaller, operationOf, exampleOf }: Documented): void {
   const home = sharedServer({ RATE_LIMIT: 'off', PUBLIC_URL: origin, MERCHANTS: 'open' })
 
   /** The body of an example, with `values` in place of those of another day. */
-  const bodyOf = (route: string, values: Json = {}): Json => {
-    const [method = '', path = ''] = route.split(' ')
-    const example = operationOf(method, path).requestBody?.content['application/json']?.example
-    return { ...(example as Json), ...values }
-  }
+  const bodyOf = (route: string, values: Json = {}): Json => ({ ...exampleOf(route), ...values })
 
   /** The path of an example with its query. */
   const queryOf = (route: string, values: Record<string, string>): string => {
@@ -58,27 +56,24 @@ export function testExamples({ scenario, newCaller, operationOf }: Documented): 
     const refresh = withKey()
     const next = await send('POST /api/coupons/refresh', { nonce }, refresh)
     await send('POST /api/coupons/refresh', { nonce }, refresh)
-    const zapRequest = newSigner().sign({
-      ...bodyOf('POST /api/coupons/claim').zapRequest,
-      tags: [
-        ['p', signer.pubkey],
-        ['coupon', couponId],
-      ],
-    })
+    const paid = bodyOf('POST /api/coupons/claim').zapRequest
+    const zapRequest = newSigner().sign(withTags(paid, { p: signer.pubkey, coupon: couponId }))
     const order = { nonce: next.nonce, owner: signer.pubkey, zapRequest }
     await send('POST /api/coupons/claim', order, { token: till.token })
     await look('GET /api/coupons/redemptions')
     const days = { from: daysAgo(29), to: daysAgo(0) }
+    await look('GET /api/coupons/stats', days)
     await look('GET /api/coupons/stats/tills', days)
 
     const { pubkey: manager } = await ask('GET /api/coupons/manager')
-    const tags = [
-      ['d', 'lacrypta.merchant/coupons'],
-      ['p', manager],
-    ]
+    const announced = bodyOf('PUT /api/coupons/discovery').event
+    const { tags } = withTags(announced, { p: manager })
     const event = announcementOf(server, signer, { tags })
     expect(await send('PUT /api/coupons/discovery', { event })).toEqual({ event })
     await send('POST /nostr/fetch')
+    await send('PATCH /api/shop')
+    const { content, kind, tags: about } = bodyOf('POST /nostr/publish')
+    await send('POST /nostr/publish', createEvent({ signer, kind, tags: about, content }))
   })
 
   scenario('the holder of a name gets the voucher of the example', async () => {
@@ -86,7 +81,7 @@ export function testExamples({ scenario, newCaller, operationOf }: Documented): 
     const { ask, signer } = await newCaller({ at, origin })
     await addAccount(at.dataDir, 'eva', signer.pubkey)
     const { coupon } = await ask('POST /api/coupons', { body: bodyOf('POST /api/coupons') })
-    const benefit = { type: 'percent', percent: 25, productDs: ['medialuna', 'croissant'] }
+    const { coupon: benefit } = JSON.parse(bodyOf('POST /api/lud16/{name}/cb').voucher.content)
     const path = `/api/coupons/${coupon.id}`
     await ask('PATCH /api/coupons/{id}', { path, body: { benefit, image: null } })
     const minting = 'POST /api/coupons/mint'

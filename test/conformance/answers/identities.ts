@@ -1,4 +1,6 @@
 import { expect } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { signAnew } from '../../support/another-day.ts'
 import { call, type Json, newKey, newSigner } from '../../support/client.ts'
 import { damage } from '../../support/database.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
@@ -71,6 +73,17 @@ export function testIdentities(service: Documented): void {
     await ask(asking)
     const { data } = await ask(requesting)
     await ask('POST /api/nonce', { body: data.buyEvent })
+  })
+
+  scenario('an issuer sends the examples, signed anew', async () => {
+    const { ask } = await service.newCaller({ at: openHome() })
+    const send = (route: string, tags: Record<string, string>, content: Json = {}) =>
+      ask(route, { body: signAnew(service.exampleOf(route), manager, { tags, content }) })
+    await send('POST /api/nonce/create', {})
+    const { nonce } = await send('POST /api/nonce', {
+      nonce: randomBytes(16).toString('base64url'),
+    })
+    await send(registering, { nonce }, { pubkey: newSigner().pubkey })
   })
 
   scenario('the state of a nonce', async () => {
@@ -173,5 +186,8 @@ export function testIdentities(service: Documented): void {
     )
     const path = `/api/lud16/ana/cb?${new URLSearchParams(query)}`
     expect(await ask(route, { path })).toEqual(example)
+    for (const known of ['/api/identity', '/.well-known/nostr.json']) {
+      await ask(`GET ${known}`, { path: `${known}?name=ana` })
+    }
   })
 }

@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { npubOf } from '../../../src/nostr/keys.ts'
 import { call, newSigner, percentBenefit } from '../../support/client.ts'
 import { startClosed } from '../../support/closed.ts'
 import type { Documented } from '../../support/documented.ts'
@@ -35,7 +36,7 @@ export function testMerchants({ scenario, newCaller }: Documented): void {
     await refused(add, 'merchants-owner-only', { body: { pubkey } })
     await refused(remove, 'merchants-owner-only', named(pubkey))
     await ask(setup, { body: { code: at.code }, signer })
-    await ask(add, { body: { pubkey, label: 'Panadería' } })
+    await ask(add, { body: { pubkey: npubOf(pubkey), label: 'Panadería' } })
     await ask(add, { body: { pubkey, label: 'La panadería' } })
     await ask(add, { body: { pubkey } })
     await refused(add, 'field-invalid', { body: { pubkey: 'x' } })

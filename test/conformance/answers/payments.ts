@@ -1,9 +1,13 @@
 import { expect } from 'bun:test'
+import { npubOf } from '../../../src/nostr/keys.ts'
+import { signAnew } from '../../support/another-day.ts'
+import { manager } from '../../support/cards.ts'
 import { call, type Json, newSigner } from '../../support/client.ts'
 import { damage } from '../../support/database.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
 import {
   createInvoice,
+  fund,
   newFundedCard,
   payEnv,
   payEvent,
@@ -56,6 +60,16 @@ export function testPayments(service: Documented): void {
     await refused(paid, 'k1-unknown', { path: '/card/pay/x' })
     await refused(paid, 'payment-unknown', { path: `/card/pay/${(await order()).k1}` })
     await refused(paying, 'k1-used', { body: payEvent({ k1, pubkey, tokens }) })
+  })
+
+  scenario('a till sends the example, signed anew', async () => {
+    const { ask, order, card, server } = await withCard(service, home())
+    const example = service.exampleOf(paying)
+    await fund(server, card.holder, JSON.parse(example.content).tokens)
+    const { k1 } = await order()
+    const content = { k1, npub: npubOf(pubkey) }
+    const tags = { p: manager.pubkey }
+    await ask(paying, { body: signAnew(example, newSigner(), { tags, content }) })
   })
 
   scenario('a payment that makes no sense', async () => {

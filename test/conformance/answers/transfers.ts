@@ -67,7 +67,7 @@ export function testTransfers(service: Documented): void {
   scenario('a voucher is sent to a name', async () => {
     const { ask, refused, to, mint } = await withHolder(service, home())
     const { nonce } = await mint()
-    await ask(sending, { body: { nonce, to, comment: 'Hola' } })
+    await ask(sending, { body: { nonce, to, comment: 'Feliz cumple' } })
     const again = { nonce, to: 'x@cupones.example' }
     await refused(sending, 'voucher-refreshed', { body: again })
     const { nonce: kept } = await mint()

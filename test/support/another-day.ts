@@ -1,0 +1,61 @@
+/** Requests of the documentation, as they are sent again: with the values of another day, other keys and other codes. */
+import type { NostrEvent, Signer } from '../../src/nostr/event.ts'
+import type { Json } from './client.ts'
+import { createEvent } from './events.ts'
+
+/** Values that a service, a key, a card, a clock or a person makes anew, each by the word that stands for it. */
+const forms: [word: string, form: RegExp][] = [
+  ['signature', /\b[0-9a-f]{128}\b/g],
+  ['key', /\b(?:[0-9a-f]{64}|npub1[a-z0-9]{58})\b/g],
+  ['id', /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g],
+  ['nonce', /^[\w-]{22}$/g],
+  ['code', /^[0-9A-Z]{4}(?:-[0-9A-Z]{4}){2}$/g],
+  ['passphrase', /^(?:[a-z]+ ){7}[a-z]+$/g],
+  ['tap', /^(?:[0-9a-f]{32}|[0-9a-f]{16})$/gi],
+  ['uid', /^04[0-9a-f]{12}$/g],
+  ['invoice', /^lnbc.*$/g],
+  ['address', /^[\w.-]+@[\w.:-]+$/g],
+  ['day', /\b20\d\d-\d\d-\d\d\b/g],
+  ['origin', /\bhttps?:\/\/[\w.-]+(?::\d+)?/g],
+]
+
+/** The same for every day: keys in order, and words in place of the values above. An event has no hash of its own. */
+function withoutDay(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDay)
+  if (typeof value === 'number') return value > 1_700_000_000 && value < 2 ** 31 ? '<time>' : value
+  if (typeof value === 'object' && value !== null) {
+    const names = Object.keys(value).toSorted((a, b) => (a < b ? -1 : 1))
+    return Object.fromEntries(names.map((name) => [name, withoutDay((value as Json)[name])]))
+  }
+  if (typeof value !== 'string') return value
+  // The content of an event.
+  if (value.startsWith('{')) return withoutDay(JSON.parse(value))
+  return forms
+    .reduce((text, [word, form]) => text.replace(form, `<${word}>`), value)
+    .replace(/\b1[7-9]\d{8}\b/g, '<time>')
+}
+
+/** True where a request with `example` as its body, or as a part of its query, was sent but for those values. */
+export function saysSame(example: unknown, sent: unknown): boolean {
+  return JSON.stringify(withoutDay(example)) === JSON.stringify(withoutDay(sent))
+}
+
+/** The event of an example, in which these tags have values of today. */
+export function withTags(event: Json, values: Readonly<Record<string, string>>) {
+  const replaced = event.tags.map(([name = '', ...rest]: string[]) => {
+    const value = values[name]
+    return value === undefined ? [name, ...rest] : [name, value]
+  })
+  return { ...event, tags: replaced }
+}
+
+/** The same, signed now by `signer`. These fields of its content have values of today as well. */
+export function signAnew(
+  example: Json,
+  signer: Signer,
+  { tags = {}, content = {} }: { tags?: Record<string, string>; content?: Json } = {},
+): NostrEvent {
+  const { kind, tags: named, content: text } = withTags(example, tags)
+  const fields = { ...(text === '' ? {} : JSON.parse(text)), ...content }
+  return createEvent({ kind, tags: named, content: text && JSON.stringify(fields), signer })
+}
