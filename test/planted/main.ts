@@ -35,6 +35,9 @@ type Row = {
   reason: string
 }
 
+/** A row of the table. `seconds`: all suites that the fault was shown to, and their first runs without a fault. */
+type TimedRow = Row & { seconds: number }
+
 /** Runs without a fault, by suite, shared by all copies. */
 const unplanted = new Map<string, Promise<Verdict>>()
 
@@ -91,14 +94,16 @@ function createCopy(): string {
 }
 
 /** Judge the faults that are left, one after the other. */
-async function work(left: PlantedFault[]): Promise<Row[]> {
+async function work(left: PlantedFault[]): Promise<TimedRow[]> {
   const copy = createCopy()
-  const rows: Row[] = []
+  const rows: TimedRow[] = []
   try {
     for (let fault = left.shift(); fault; fault = left.shift()) {
+      const started = performance.now()
       const judged = await judge(fault, copy)
+      const seconds = Math.round((performance.now() - started) / 1000)
       for (const { name, kind, outcome } of judged) console.log(`${outcome} ${name} (${kind})`)
-      rows.push(...judged)
+      rows.push(...judged.map((row) => ({ ...row, seconds })))
     }
   } finally {
     rmSync(copy, { recursive: true, force: true })
@@ -107,12 +112,12 @@ async function work(left: PlantedFault[]): Promise<Row[]> {
 }
 
 /** Print the table. The exit code: 0, 1 for too few, 2 for a run that proves nothing. */
-function tell(rows: readonly Row[]): number {
+function tell(rows: readonly TimedRow[]): number {
   const cell = (text: string) => text.replaceAll('|', '\\|')
-  console.log('\n| fault | kind | caught by | reason |\n|---|---|---|---|')
-  for (const { name, kind, outcome, by, reason } of rows) {
+  console.log('\n| fault | kind | caught by | reason | seconds |\n|---|---|---|---|---|')
+  for (const { name, kind, outcome, by, reason, seconds } of rows) {
     const caughtBy = outcome === 'caught' ? by : `${outcome}: ${by}`
-    console.log(`| ${[name, kind, caughtBy, reason].map(cell).join(' | ')} |`)
+    console.log(`| ${[name, kind, caughtBy, reason, String(seconds)].map(cell).join(' | ')} |`)
   }
   console.log('\n| kind | planted | caught |\n|---|---|---|')
   for (const [kind, ofKind] of Map.groupBy(rows, (row) => row.kind)) {
@@ -124,6 +129,7 @@ function tell(rows: readonly Row[]): number {
   console.log(
     `\n${caught} of ${byFault.length} planted faults were caught by each harness that must (${share.toFixed(1)} %)`,
   )
+  console.log(`the longest one took ${Math.max(...rows.map(({ seconds }) => seconds))} s`)
   const invalid = rows.filter(({ outcome }) => outcome === 'INVALID').map(({ by }) => by)
   if (invalid.length === 0) return share >= shareMin ? 0 : 1
   console.log(`INVALID: ${[...new Set(invalid)].join(', ')} must pass without a fault`)
