@@ -23,11 +23,13 @@ afterAll(async () => {
 })
 
 const seed = chooseSeed()
+/** A recording takes seven seconds, and minutes where others use the machine. */
+const recordingMs = 300_000
 const untraceable = await whyNotTraceable()
 const leftOut = `left out: power cuts (${untraceable})`
 /** A test that needs a recording. Without strace it says so, and `npm test` says it once more at its end. */
 function testTraced(name: string, run: () => Promise<void>): void {
-  testOfFile(name, () => (untraceable === null ? run() : console.log(leftOut)))
+  testOfFile(name, () => (untraceable === null ? run() : console.log(leftOut)), recordingMs)
 }
 const small = { steps: 12, lanes: 3, seed }
 
