@@ -10,6 +10,9 @@ afterAll(cleanUp)
 
 const unable = whyNoDevice()
 
+/** To be sure of a contradiction takes up to `patienceSeconds`. */
+const contradictionMs = 180_000
+
 /** Step between the calls that fail, and the least number of faults: a workload that meets none proves nothing. */
 const runs: [name: string, every: number, least: number][] = [
   ['service', 7, 20],
@@ -29,6 +32,7 @@ testOfFile.each(runs)(
     expect(report?.problems).toEqual([])
     expect(report?.faults).toBeGreaterThanOrEqual(least)
   },
+  contradictionMs,
 )
 
 /** The command that runs a program as the first process of a container would run. */

@@ -29,7 +29,7 @@ export const couponFaults: PlantedFault[] = [
   ),
   planted(
     'the kill switch also voids vouchers that are minted later',
-    'test/unit/model.test.ts',
+    'test/http/mint.test.ts -t voids every open voucher',
     'src/coupons/void-store.ts',
     'insertKill.run(definitionRowId, last.id, now)',
     'insertKill.run(definitionRowId, last.id + 3, now)',
