@@ -144,6 +144,13 @@ export const engineFaults: PlantedFault[] = [
     '',
   ),
   planted(
+    'a restore opens a service that may have been moved away',
+    'test/cli/restore.test.ts',
+    'src/db/inspect.ts',
+    '/^SQLITE_(CORRUPT|NOTADB|ERROR)/',
+    '/^SQLITE_/',
+  ),
+  planted(
     'a log that was folded in part is folded on after a failed sync',
     'test/fault/disk-faults.test.ts -t fold',
     'src/db/fold.ts',
