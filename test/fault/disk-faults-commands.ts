@@ -137,6 +137,8 @@ export async function failLogs(): Promise<DiskReport> {
       existsSync(log) ? read : ['the log is gone'],
     )
   }
+  // The rest needs the log that these checks left alone.
+  if (report.problems.length > 0) return report
   await failLogsAside(report, dataDir)
   const next = await startServer({ dataDir })
   const preview = await call(next.url, '/api/coupons/preview', { body: { nonce } })
