@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { createPopulated, runCommand } from '../support/cli.ts'
 import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
 import { newDirectory, startServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 import { checkInvariants } from '../support/workload.ts'
 import { Device } from './disk-device.ts'
 import {
@@ -186,7 +187,13 @@ async function failLogsAside(report: DiskReport, killed: string): Promise<void> 
   countFault(report, device.told)
   const check = await runCommand(['check'], { dataDir: out })
   const refused = check.code === 1 && check.stderr.includes('run the same "cuponera restore" again')
-  const again = await runCommand(restore, { dataDir: out })
+  let again = await runCommand(restore, { dataDir: out })
+  // Names of what is kept aside have a second in them.
+  await until('another second', async () => {
+    if (!again.stderr.includes('try again in a second')) return true
+    again = await runCommand(restore, { dataDir: out })
+    return false
+  })
   judge(report, 'a restore whose backup gets no name', cut, [
     ...(refused ? [] : [`a check read a file without its log: ${check.stderr}`]),
     ...(again.code === 0 ? [] : [`the restore after it: ${again.stderr}`]),
