@@ -7,7 +7,7 @@
  * Tests that need strace or a C compiler, which no package brings, say in a line `left out: …` that they did not run.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { bun, root, setUp } from './install.mjs'
 
@@ -83,9 +83,14 @@ async function everything() {
   const tests = entries.filter((entry) => entry.isDirectory() || entry.name.endsWith('.test.ts'))
   const left = [withPages ? '' : 'ui', withPostgres ? '' : 'postgres']
   const names = tests.map(({ name }) => name).filter((name) => !left.includes(name))
+  const [pages, otherPages] = halves('ui')
+  const [servers, otherServers] = halves('postgres')
+  // These two take the longest. Whole, they would be left over in the end, with a core that waits.
   const apart = {
-    'tests of pages': ['ui'],
-    'tests of PostgreSQL': ['postgres'],
+    'tests of pages': pages,
+    'tests of PostgreSQL': servers,
+    'more tests of pages': otherPages,
+    'more tests of PostgreSQL': otherServers,
     'tests of faults': ['fault'],
     'tests of commands': ['cli'],
     'tests of stores and of the interface': ['contract', 'conformance'],
@@ -94,16 +99,16 @@ async function everything() {
     'tests of wallets': ['wallet'],
     'tests of units': ['unit'],
   }
-  const parts = {
-    ...apart,
-    'tests of the rest': names.filter((name) => !Object.values(apart).flat().includes(name)),
-  }
+  const taken = new Set(Object.values(apart).flatMap((list) => list.map(folderOf)))
+  const parts = { ...apart, 'tests of the rest': names.filter((name) => !taken.has(name)) }
   const waiting = Object.entries(parts)
   let shown = 'as it comes'
   const work = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const [name, list] = next
-      const paths = list.filter((one) => names.includes(one)).map((one) => `./test/${one}`)
+      const paths = list
+        .filter((one) => names.includes(folderOf(one)))
+        .map((one) => `./test/${one}`)
       if (paths.length === 0) continue
       const running = suite(name, paths, shown)
       shown = 'at the end'
@@ -111,6 +116,22 @@ async function everything() {
     }
   }
   await Promise.all(Array.from({ length: sideBySide }, work))
+}
+
+/** The files of a folder of test/, by size, dealt to two parts. */
+function halves(folder) {
+  const files = readdirSync(join(root, 'test', folder), { recursive: true })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => ({
+      name: `${folder}/${name}`,
+      bytes: statSync(join(root, 'test', folder, name)).size,
+    }))
+    .sort((one, other) => other.bytes - one.bytes)
+  return [0, 1].map((half) => files.filter((_, at) => at % 2 === half).map(({ name }) => name))
+}
+
+function folderOf(path) {
+  return path.split('/')[0]
 }
 
 /**
