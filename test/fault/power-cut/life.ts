@@ -90,6 +90,9 @@ export async function recordFailing(options: LifeOptions): Promise<Life> {
 /** The work of a recorded service, and its end. */
 type Order = { backup?: string; kill?: boolean; failing?: string; reader?: boolean }
 
+/** Its answers are not those of the clients, so that it judges nothing. */
+export class IncompleteRecording extends Error {}
+
 /** Records processes of one life. */
 class Recorder {
   readonly #options: LifeOptions
@@ -236,8 +239,14 @@ class Recorder {
     )
     for (const { steps } of lanes) {
       const ids = new Set(steps.map(({ id }) => id))
-      if (String(left.filter((step) => ids.has(step))) === String([...ids])) continue
-      throw new Error('the recording is not complete: its answers are not those of the clients')
+      const seen = left.filter((step) => ids.has(step))
+      const at = steps.findIndex(({ id }, place) => seen[place] !== id)
+      if (at < 0 && seen.length === steps.length) continue
+      const { kind, refused, id } = steps[at] ?? { kind: 'none', refused: 0, id: '' }
+      const times = seen.filter((one) => one === id).length
+      throw new IncompleteRecording(
+        `answer ${at + 1} of ${steps.length} (${kind}, ${refused} refused before) left ${times} times`,
+      )
     }
   }
 

@@ -15,7 +15,14 @@ import { stopRelays } from '../../support/faulty-relay.ts'
 import { startOn } from './built.ts'
 import { type CutsReport, judgeCuts } from './cuts.ts'
 import type { Lie } from './disk.ts'
-import { type Life, type LifeOptions, recordFailing, recordLife, recordMove } from './life.ts'
+import {
+  IncompleteRecording,
+  type Life,
+  type LifeOptions,
+  recordFailing,
+  recordLife,
+  recordMove,
+} from './life.ts'
 import { openState } from './opened.ts'
 import type { Recording } from './trace.ts'
 
@@ -59,6 +66,23 @@ export async function judgeRound({ record, life, round }: Task): Promise<RoundRe
   return report
 }
 
+/** Record a life. An incomplete recording, as one of a hundred is, is told, and made again twice at most. */
+async function recordWhole(
+  record: (options: LifeOptions) => Promise<Life>,
+  options: LifeOptions,
+): Promise<Life> {
+  for (let again = 0; ; again++) {
+    try {
+      const directory = join(options.directory, String(again))
+      mkdirSync(directory)
+      return await record({ ...options, directory })
+    } catch (cause) {
+      if (!(cause instanceof IncompleteRecording) || again === 2) throw cause
+      console.error(`a recording is not complete, and is made again: ${cause.message}`)
+    }
+  }
+}
+
 /** Record one life of a service, and judge states of it. */
 export async function judgeLife(
   record: (options: LifeOptions) => Promise<Life>,
@@ -67,7 +91,7 @@ export async function judgeLife(
 ): Promise<RoundReport & { recording: Recording }> {
   const directory = newScratch()
   try {
-    const recorded = await record({ ...life, directory })
+    const recorded = await recordWhole(record, { ...life, directory })
     const random = new Random(life.seed)
     const cuts = (count: number) => ({
       life: recorded,
