@@ -33,11 +33,11 @@ export function openUnchanged(path: string): Sqlite {
 }
 
 /**
- * Read the coupon database in one state. A running server is not disturbed. Throws OperatorError if its schema is
- * older than the statements of the stores.
+ * Read the coupon database in one state. A running server is not disturbed: should it end meanwhile, its WAL stays as it
+ * is. Throws OperatorError if its schema is older than the statements of the stores.
  */
 export async function inspect<T>(path: string, query: (sql: Sql) => Promise<T>): Promise<T> {
-  const connection = openForReading(path)
+  const connection = openUnchanged(path)
   try {
     if (userVersion(connection) < versionOf(couponSchema)) {
       throw new OperatorError('the database is of an older version: start the server once')
