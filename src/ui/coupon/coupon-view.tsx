@@ -26,7 +26,7 @@ import { statusTone } from './look.ts'
 import { PassOn } from './pass-on.tsx'
 import { useRemoval } from './removal.tsx'
 import { Retrying, useProgressFocus } from './retrying.tsx'
-import { SendView } from './send-view.tsx'
+import { openSendText, SendView } from './send-view.tsx'
 import { ShopLine } from './shop-line.tsx'
 import {
   askNow,
@@ -215,9 +215,7 @@ function BelowQr({ held, onSend }: { held: Held; onSend: () => void }) {
         </section>
       )}
       {held.sent && held.sent.outcome !== 'sent' && (
-        <Notice tone="wait">
-          {held.sent.to === '' ? t('pass.open') : t('send.open', { to: held.sent.to })}
-        </Notice>
+        <Notice tone="wait">{openSendText(held.sent)}</Notice>
       )}
       {/* A coupon that nobody else knows needs no swap. */}
       {(!held.own || held.sent !== null) && !moved.value && <TakeBox held={held} />}

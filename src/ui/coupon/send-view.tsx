@@ -66,7 +66,7 @@ export function SendView({ held, onClose }: { held: Held; onClose: () => void })
           maxLength={commentCharsMax}
         />
         {sending?.step === 'refused' && (
-          <Notice tone="bad">{sending.reason ?? t('send.not-sent.detail')}</Notice>
+          <Notice tone="bad">{sending.reason ?? notSentText(held)}</Notice>
         )}
         <Button type="submit" kind="primary" big icon="send" busy={busy}>
           {t(busy ? 'send.working' : 'send.action')}
@@ -74,6 +74,16 @@ export function SendView({ held, onClose }: { held: Held; onClose: () => void })
       </form>
     </Dialog>
   )
+}
+
+/** A person who got the code before may still use it, also when this attempt did not send it. */
+function notSentText({ sent }: Held): string {
+  return sent ? openSendText(sent) : t('send.not-sent.detail')
+}
+
+/** A coupon whose code another person may have. */
+export function openSendText({ to }: NonNullable<Held['sent']>): string {
+  return to === '' ? t('pass.open') : t('send.open', { to })
 }
 
 type OutcomeProps = {
@@ -88,7 +98,7 @@ function Outcome({ held, sending: { step, to, reason }, onClose, onAgain }: Outc
     <Dialog title={t(`send.${step}`)} onClose={onClose}>
       <div class="stack">
         <Notice tone={tones[step]}>
-          <p>{t(`send.${step}.detail`, { to })}</p>
+          <p>{step === 'not-sent' ? notSentText(held) : t(`send.${step}.detail`, { to })}</p>
           {reason && <p class="small">{reason}</p>}
         </Notice>
         {/* The receiver may still take it: only a swap ends that. */}

@@ -233,6 +233,16 @@ export function keep(held: Held): boolean {
   return done
 }
 
+/** Note the last transfer of a coupon: stored with a kept one, else on the screen only. */
+export function noteSent(nonce: string, sent: Held['sent']): void {
+  const listed = holdings.find(nonce)
+  const now = view.peek()
+  if (listed) keep({ ...listed, sent })
+  else if (now.step === 'shown' && now.held.nonce === nonce) {
+    view.value = { ...now, held: { ...now.held, sent } }
+  }
+}
+
 /** Closing the tab must not lose a coupon. One that was removed since stays removed. */
 function keepAtFirstSight(held: Held): void {
   const done = device.lasts(listName) && keep(held)
