@@ -232,6 +232,44 @@ test('a claim whose session has ended is sent once more, and a barred coupon is 
   session.signOut()
 })
 
+test.each(['before', 'after'] as const)(
+  'a claim without a session is sent once more with one that opens %s its refusal',
+  async (order) => {
+    const { session } = await import('../../src/ui/till/issue-state.ts')
+    const { addShop } = await import('../../src/ui/state/shops.ts')
+    addShop(npub)
+    const { pubkey, sign } = newSigner()
+    const opened = (token: string, seconds: number) =>
+      Response.json({ token, pubkey, expiresAt: secondsNow() + seconds })
+    page.state.answer = () => opened('old', 30)
+    await session.signIn({ kind: 'local', pubkey, sign: async (event: never) => sign(event) })
+    await film('shown', answer('minted'))
+    headersOf.length = 0
+    const first = Promise.withResolvers<void>()
+    page.state.answer = async (path, _body, headers) => {
+      const isSession = path.endsWith('/session')
+      if (isSession === (order === 'after')) await first.promise
+      else first.resolve()
+      if (isSession) return opened('new', 43_200)
+      if (headers.get('authorization') === 'Bearer new') return answer('success')()
+      const body = { code: 'till-not-allowed', error: 'No.', reason: 'missing' }
+      return Response.json(body, { status: 403 })
+    }
+    const { now } = Date
+    try {
+      Date.now = () => now() + 60_000
+      till.redeem()
+      await reach('done')
+    } finally {
+      Date.now = now
+    }
+    expect(till.redemption.peek()).toMatchObject({ outcome: 'success' })
+    const claims = headersOf.filter((one) => one?.startsWith('/api/coupons/claim'))
+    expect(claims).toEqual(['/api/coupons/claim null', '/api/coupons/claim Bearer new'])
+    session.signOut()
+  },
+)
+
 test('a name that the panel made stands in the lists in the language that is chosen later', async () => {
   const { chooseLanguage } = await import('../../src/ui/browser/language.ts')
   const { shownName } = await import('../../src/ui/words/benefit-text.ts')

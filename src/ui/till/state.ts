@@ -51,13 +51,21 @@ export const offered = signal<string | null>(null)
 
 /** The claims name this till by the session at hand. A claim that was refused for its session is sent once more. */
 const askNamed: Ask = async (name, body, key, how = {}) => {
-  const token = name === 'POST /api/coupons/claim' ? session.atHand() : null
-  if (token === null) return ask(name, body, key, how)
+  if (name !== 'POST /api/coupons/claim') return ask(name, body, key, how)
   const named = (one: string) => ask(name, body, key, { ...how, authorization: `Bearer ${one}` })
-  const answer = await named(token)
-  if (codeOf(answer) !== 'till-not-allowed' || !endedSession.has(answer.body.reason)) return answer
-  const another = await session.replaceAtHand(token)
+  const token = session.atHand()
+  const answer = token === null ? await ask(name, body, key, how) : await named(token)
+  if (codeOf(answer) !== 'till-not-allowed') return answer
+  const another = await anotherToken(token, answer.body.reason)
   return another === null ? answer : named(another)
+}
+
+/** A token for a claim that was refused with `token`, or without one; null where only a person can open a session. */
+async function anotherToken(token: string | null, reason: unknown): Promise<string | null> {
+  if (token !== null) return endedSession.has(reason) ? session.replaceAtHand(token) : null
+  if (reason !== 'missing' || session.heldSigner()?.kind !== 'local') return null
+  // The session that `atHand` is opening, where it does. Without one the refusal at hand is the answer.
+  return session.token().catch(() => null)
 }
 
 const redeemer = createRedeemer({
