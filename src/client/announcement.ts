@@ -64,14 +64,15 @@ export type RelayState = {
 }
 
 /**
- * The state of a published event at each relay: none where the service has forgotten the event, null where its answer
- * was lost.
+ * The state of a published event at each relay: none where the service has forgotten the event, null where it did
+ * not answer.
  */
 export async function fetchDelivery(eventId: string): Promise<RelayState[] | null> {
   try {
     return (await anyone.call('GET /nostr/publish/{id}', { path: { id: eventId } })).relays
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause
-    return cause.lost ? null : []
+    // A gateway may refuse the look, too, and knows nothing of the event.
+    return cause.code === 'event-unknown' ? [] : null
   }
 }

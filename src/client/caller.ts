@@ -1,5 +1,6 @@
 /** Calls of the HTTP API by operation: credentials, Idempotency-Keys, and repetition of what is safe to repeat. */
 import { systemClock } from '../base/clock.ts'
+import { asObject } from '../base/json.ts'
 import { clientLimits } from '../base/limits-client.ts'
 import { fits } from './answer-form.ts'
 import { exchange } from './api.ts'
@@ -114,12 +115,14 @@ export function createCaller(wiring: Wiring): Caller {
     const stored = once === undefined ? null : await keyOf(name, once)
     const key = input.key ?? stored?.key
     const send = () => attempt(() => sendOnce(wiring, name, input, key))
-    let lost = stored?.used ?? false
+    // Nobody knows whether a key of the caller was sent before.
+    const used = stored ? stored.used : input.key !== undefined
+    let lost = used
     /** Whether a failure says that no attempt under this key was executed. */
     const decides = (failure: ApiError | SignerError) => {
       if (!keyed[name]) return true
       if (failure instanceof SignerError || failure.beforeKey) return !lost
-      return isOf(name, failure) && !(stored?.used && beforeLookup.has(failure.code))
+      return isOf(name, failure) && !(used && beforeLookup.has(failure.code))
     }
     const settled = (one: Tried) => {
       if ('value' in one || one.failure instanceof SignerError) return true
@@ -186,9 +189,9 @@ async function repeat(
   send: () => Promise<Tried>,
   { seconds, pause, signal, settled }: Repetition,
 ): Promise<Tried> {
-  const aborted = new Promise<void>((resolve) =>
-    signal?.addEventListener('abort', () => resolve(), { once: true }),
-  )
+  const { promise: aborted, resolve: stop } = Promise.withResolvers<void>()
+  const onAbort = () => stop()
+  signal?.addEventListener('abort', onAbort)
   // A timer, because the wall clock of a device may be set meanwhile. A longer one would end at once.
   const patience = createPauses()
   let over = false
@@ -205,6 +208,8 @@ async function repeat(
     })
   } finally {
     patience.wake()
+    // A program may have one signal for all of its calls.
+    signal?.removeEventListener('abort', onAbort)
   }
 }
 
@@ -247,7 +252,8 @@ async function sendOnce(
       ...(timeoutMs !== undefined && { timeoutMs }),
     })
     // The JSON of another server, such as the portal of a Wi-Fi.
-    if (!fits(forms, answer)) throw new ApiError('answer-invalid', answer.status)
+    const foreign = name === 'POST /api/coupons/claim' && nonceIn(answer.value) !== nonceIn(body)
+    if (foreign || !fits(forms, answer)) throw new ApiError('answer-invalid', answer.status)
     return answer.value
   }
 
@@ -267,6 +273,11 @@ async function sendOnce(
     if (!(cause instanceof ApiError) || !cause.asksForSession) throw cause
     return send(`Bearer ${await unless(signal, unsent(credentials.renew(token, timeoutMs)))}`)
   }
+}
+
+/** An answer to a claim names the coupon that was sent: that of another one is no reason to hand anything over. */
+function nonceIn(value: unknown): unknown {
+  return asObject(value)?.nonce
 }
 
 /** Credentials for a request, which does not leave without them. Each of those who wait gets a failure of its own. */

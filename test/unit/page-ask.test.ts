@@ -32,6 +32,9 @@ const looks: [code: string, status: number, states: unknown][] = [
   ['overloaded', 503, null],
   ['shutting-down', 503, null],
   ['rate-limited', 429, null],
+  // A gateway.
+  ['forbidden', 403, null],
+  ['not-found', 404, null],
 ]
 test.each(looks)(
   '%s of a published event is %i, and its delivery is %j',

@@ -1,0 +1,96 @@
+/** Refusals that leave open whether a request was executed, from a server that says as it is told. */
+import { afterAll, beforeEach, expect, test } from 'bun:test'
+import {
+  ApiError,
+  type ClientOptions,
+  createClient,
+  type EventSigner,
+} from '../../src/client/index.ts'
+
+const claim = 'POST /api/coupons/claim'
+const refresh = 'POST /api/coupons/refresh'
+const nonce = 'A'.repeat(22)
+
+type Said = { status?: number; body: object }
+let said: (times: number) => Said
+let times = 0
+
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch() {
+    const { status = 200, body } = said(++times)
+    return Response.json(body, { status })
+  },
+})
+afterAll(() => server.stop(true))
+beforeEach(() => {
+  times = 0
+})
+
+/** A client that repeats at once. */
+function newClient(options: Partial<ClientOptions> = {}) {
+  return createClient({ url: server.url.origin, pause: async () => undefined, ...options })
+}
+
+async function failureOf(work: Promise<unknown>): Promise<ApiError> {
+  const cause = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  if (cause instanceof ApiError) return cause
+  throw cause ?? new Error('it did not fail')
+}
+
+function refusal(status: number, code: string, more: object = {}): Said {
+  return { status, body: { code, error: 'x', ...more } }
+}
+
+const sold = (of: string): Said => ({ body: { nonce: of, status: 'success', voucher: {} } })
+
+test('a key that the caller keeps may have been sent before', async () => {
+  const client = newClient({ patienceSeconds: 0 })
+  const told = async (answer: Said, named: { key: string } | { once: string }) => {
+    said = () => answer
+    return (await failureOf(client.call(refresh, { body: { nonce }, ...named }))).mayHaveSucceeded
+  }
+  const early = [refusal(429, 'rate-limited'), refusal(400, 'field-invalid')]
+  for (const [at, answer] of early.entries()) {
+    expect(await told(answer, { key: 'k'.repeat(22) })).toBe(true)
+    expect(await told(answer, { once: `take ${at}` })).toBe(false)
+  }
+  // The service looked the key up before it said this.
+  expect(await told(refusal(409, 'voucher-refreshed'), { key: 'k'.repeat(22) })).toBe(false)
+})
+
+test('a claim is not answered by another coupon', async () => {
+  said = (count) => sold(count === 1 ? 'B'.repeat(22) : nonce)
+  const answer = await newClient().call(claim, { body: { nonce }, once: 'sale' })
+  expect([answer.nonce, times]).toEqual([nonce, 2])
+  said = () => sold('B'.repeat(22))
+  const client = newClient({ patienceSeconds: 0 })
+  const foreign = await failureOf(client.call(claim, { body: { nonce }, once: 'other' }))
+  expect([foreign.code, foreign.mayHaveSucceeded]).toEqual(['answer-invalid', true])
+})
+
+test('a signal has no listener of a call that ended', async () => {
+  const { signal } = new AbortController()
+  const listeners = new Set<unknown>()
+  const { addEventListener: add, removeEventListener: remove } = signal
+  signal.addEventListener = (...given: Parameters<typeof add>) => {
+    const [, listener, options] = given
+    const until = typeof options === 'object' ? options.signal : undefined
+    listeners.add(listener)
+    until?.addEventListener('abort', () => listeners.delete(listener))
+    add.apply(signal, given)
+  }
+  signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+    listeners.delete(given[1])
+    remove.apply(signal, given)
+  }
+  said = () => sold(nonce)
+  await newClient().call(claim, { body: { nonce }, once: 'sale', signal })
+  said = () => refusal(404, 'voucher-unknown')
+  await failureOf(newClient().call(claim, { body: { nonce }, once: 'sale', signal }))
+  expect(listeners.size).toBe(0)
+})
