@@ -14,7 +14,7 @@ type SendOptions = {
 }
 
 /** Every answer of the service takes less time. A cashier does not wait longer. */
-const answerMs = 20_000
+export const answerMs = 20_000
 
 /** Send one request; the JSON of its answer, its status and its headers. Throws ApiError, or the reason of `signal`. */
 export async function exchange(

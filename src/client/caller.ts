@@ -3,7 +3,7 @@ import { systemClock } from '../base/clock.ts'
 import { asObject } from '../base/json.ts'
 import { clientLimits } from '../base/limits-client.ts'
 import { fits } from './answer-form.ts'
-import { exchange } from './api.ts'
+import { answerMs, exchange } from './api.ts'
 import { ApiError } from './api-error.ts'
 import type { RefusalCode } from './described/codes.ts'
 import { facts, keyed } from './described/facts.ts'
@@ -114,7 +114,7 @@ export function createCaller(wiring: Wiring): Caller {
     if (named && !keyed[name]) throw new TypeError(`${name} takes no Idempotency-Key`)
     const stored = once === undefined ? null : await keyOf(name, once)
     const key = input.key ?? stored?.key
-    const send = () => attempt(() => sendOnce(wiring, name, input, key))
+    const send = (ended: Ended = null) => attempt(() => sendOnce(wiring, name, input, key, ended))
     // Nobody knows whether a key of the caller was sent before.
     const used = stored ? stored.used : input.key !== undefined
     let lost = used
@@ -177,6 +177,9 @@ const beforeLookup = new Set<string>([
 /** Operations whose answers the service keeps for ever. Those of the others end, and their keys before them. */
 const lasting = new Set<OperationName>(['POST /api/coupons/refresh', 'POST /api/posters/{id}/take'])
 
+/** Resolves when patience ends; null where no timer ends it, as with one attempt. */
+type Ended = Promise<void> | null
+
 type Repetition = {
   seconds: number
   pause: Pause
@@ -186,7 +189,7 @@ type Repetition = {
 
 /** Attempts until the answer is certain, or patience ends. An aborted signal ends the next attempt. */
 async function repeat(
-  send: () => Promise<Tried>,
+  send: (ended: Ended) => Promise<Tried>,
   { seconds, pause, signal, settled }: Repetition,
 ): Promise<Tried> {
   const { promise: aborted, resolve: stop } = Promise.withResolvers<void>()
@@ -198,9 +201,9 @@ async function repeat(
   const end = () => {
     over = true
   }
-  if (seconds < timerSecondsMax) void patience.pause(seconds).then(end)
+  const ended = seconds < timerSecondsMax ? patience.pause(seconds).then(end) : null
   try {
-    return await persist(send, {
+    return await persist(() => send(ended), {
       pause: (wait) => Promise.race([pause(wait), aborted]),
       onLost: () => undefined,
       goOn: () => !over,
@@ -232,6 +235,7 @@ async function sendOnce(
   name: OperationName,
   input: AnyInput,
   key: string | undefined,
+  ended: Ended,
 ): Promise<unknown> {
   const { body, headers = {}, signal, timeoutMs = wiring.timeoutMs } = input
   const [method = 'GET', template = ''] = name.split(' ')
@@ -271,7 +275,11 @@ async function sendOnce(
     return await send(token === null ? null : `Bearer ${token}`)
   } catch (cause) {
     if (!(cause instanceof ApiError) || !cause.asksForSession) throw cause
-    return send(`Bearer ${await unless(signal, unsent(credentials.renew(token, timeoutMs)))}`)
+    const renewed = unless(signal, unsent(credentials.renew(token, timeoutMs)))
+    // A claim goes without a name otherwise, so a signer that never answers must not hold its customer for ever.
+    const next = access === 'optional' ? await within(renewed, ended, timeoutMs) : await renewed
+    if (next === null) throw cause
+    return send(`Bearer ${next}`)
   }
 }
 
@@ -305,6 +313,16 @@ async function unless<T>(signal: AbortSignal | undefined, work: Promise<T>): Pro
     return await Promise.race([work, aborted])
   } finally {
     over.abort()
+  }
+}
+
+/** The result of `work`; null where patience ends first, or the time of one request where there is none. */
+async function within<T>(work: Promise<T>, ended: Ended, timeoutMs = answerMs): Promise<T | null> {
+  const { pause, wake } = createPauses()
+  try {
+    return await Promise.race([work, (ended ?? pause(timeoutMs / 1000)).then(() => null)])
+  } finally {
+    wake()
   }
 }
 

@@ -94,3 +94,24 @@ test('a signal has no listener of a call that ended', async () => {
   await failureOf(newClient().call(claim, { body: { nonce }, once: 'sale', signal }))
   expect(listeners.size).toBe(0)
 })
+
+test('a signer that never answers holds a claim no longer than patience, or one request', async () => {
+  const signer: EventSigner = {
+    pubkey: 'ab'.repeat(32),
+    sign: () => new Promise<never>(() => undefined),
+  }
+  said = () => refusal(403, 'till-not-allowed', { reason: 'missing' })
+  const told = async (options: Partial<ClientOptions>) => {
+    const till = newClient({ signer, ...options })
+    const failure = await failureOf(till.call(claim, { body: { nonce }, once: 'sale' }))
+    return [failure.code, failure.mayHaveSucceeded]
+  }
+  const refused = ['till-not-allowed', false]
+  expect(
+    await Promise.all([
+      told({ patienceSeconds: 1 }),
+      told({ patienceSeconds: 0, timeoutMs: 1000 }),
+    ]),
+  ).toEqual([refused, refused])
+  expect(times).toBe(2)
+})
