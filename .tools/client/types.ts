@@ -1,4 +1,5 @@
 /** The types of the published client, from the OpenAPI document. */
+import { reads } from '../../src/client/effect.ts'
 import type { ApiDocument, Operation, Schema } from '../../src/http/openapi.ts'
 
 /** Schemas as this document has them, beyond those that the service itself looks into. */
@@ -43,8 +44,12 @@ export function describeTypes(document: ApiDocument): Record<string, string> {
   const answers = operations.map(({ name, operation }) => {
     return `'${name}': ${JSON.stringify([accessOf(operation), ...formsOf(operation, schemas)])},`
   })
-  const final = operations.flatMap(({ name, operation }) =>
-    keyOf(operation) ? [`'${name}': ${JSON.stringify(finalCodes(operation))},`] : [],
+  const [keyed = [], unkeyed = []] = [true, false].map((withKey) =>
+    operations.flatMap(({ name, operation }) =>
+      !reads(name) && (keyOf(operation) !== undefined) === withKey
+        ? [`'${name}': ${JSON.stringify(finalCodes(operation))},`]
+        : [],
+    ),
   )
   const codes = schemas.Refusal?.properties?.code?.enum ?? []
   return {
@@ -68,7 +73,14 @@ export function describeTypes(document: ApiDocument): Record<string, string> {
 
       /** The operations that take an Idempotency-Key, and the refusals that end them, credentials aside. */
       export const keyed: { readonly [name in keyof Operations]?: readonly RefusalCode[] } = {
-        ${final.join('\n')}
+        ${keyed.join('\n')}
+}\n`,
+    'unkeyed.ts': `${head}import type { RefusalCode } from './codes.ts'
+      import type { Operations } from './operations.ts'
+
+      /** The other operations that have an effect, and their refusals. */
+      export const unkeyed: { readonly [name in keyof Operations]?: readonly RefusalCode[] } = {
+        ${unkeyed.join('\n')}
 }\n`,
   }
 }

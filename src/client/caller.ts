@@ -8,6 +8,8 @@ import { ApiError } from './api-error.ts'
 import type { RefusalCode } from './described/codes.ts'
 import { facts, keyed } from './described/facts.ts'
 import type { Asked, OperationName, Operations } from './described/operations.ts'
+import { unkeyed } from './described/unkeyed.ts'
+import { reads } from './effect.ts'
 import { createPauses } from './pause.ts'
 import { type Answer, createRuns, type Pause, persist } from './persist.ts'
 import { signRequest } from './proof.ts'
@@ -118,9 +120,9 @@ export function createCaller(wiring: Wiring): Caller {
     // Nobody knows whether a key of the caller was sent before.
     const used = stored ? stored.used : input.key !== undefined
     let lost = used
-    /** Whether a failure says that no attempt under this key was executed. */
+    /** Whether a failure says that no attempt was executed, under this key if it has one. */
     const decides = (failure: ApiError | SignerError) => {
-      if (!keyed[name]) return true
+      if (reads(name)) return true
       if (failure instanceof SignerError || failure.beforeKey) return !lost
       return isOf(name, failure) && !(used && beforeLookup.has(failure.code))
     }
@@ -151,21 +153,10 @@ function placeOf(once: string): string {
   return `once:${once}`
 }
 
-/** Whether an operation has no effect. Three of LNURL have one although they are a GET. */
-export function reads(name: OperationName): boolean {
-  if (name === 'POST /api/coupons/preview' || name === 'POST /nostr/fetch') return true
-  return name.startsWith('GET ') && !acting.has(name)
-}
-
-const acting = new Set<OperationName>([
-  'GET /card/scan',
-  'GET /card/pay',
-  'GET /api/lud16/{name}/cb',
-])
-
 /** Whether a refusal is one of the operation. A gateway may refuse what the service has executed. */
 function isOf(name: OperationName, { code }: ApiError): boolean {
-  return keyed[name]?.some((one) => one === code) ?? true
+  const codes = keyed[name] ?? unkeyed[name]
+  return codes?.some((one) => one === code) ?? true
 }
 
 /** Refusals of a body before its key is looked up: another body may have succeeded under the key in an earlier call. */
@@ -192,8 +183,10 @@ async function repeat(
   send: (ended: Ended) => Promise<Tried>,
   { seconds, pause, signal, settled }: Repetition,
 ): Promise<Tried> {
-  const { promise: aborted, resolve: stop } = Promise.withResolvers<void>()
-  const onAbort = () => stop()
+  let onAbort = (): void => undefined
+  const aborted = new Promise<void>((resolve) => {
+    onAbort = resolve
+  })
   signal?.addEventListener('abort', onAbort)
   // A timer, because the wall clock of a device may be set meanwhile. A longer one would end at once.
   const patience = createPauses()

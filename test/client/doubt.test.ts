@@ -1,5 +1,6 @@
 /** Refusals that leave open whether a request was executed, from a server that says as it is told. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
+import type { OperationName } from '../../src/client/described/operations.ts'
 import {
   ApiError,
   type ClientOptions,
@@ -104,9 +105,9 @@ test('a signer that never answers holds a claim no longer than patience, or one 
   const told = async (options: Partial<ClientOptions>) => {
     const till = newClient({ signer, ...options })
     const failure = await failureOf(till.call(claim, { body: { nonce }, once: 'sale' }))
-    return [failure.code, failure.mayHaveSucceeded]
+    return `${failure.code}: ${failure.mayHaveSucceeded}`
   }
-  const refused = ['till-not-allowed', false]
+  const refused = 'till-not-allowed: false'
   expect(
     await Promise.all([
       told({ patienceSeconds: 1 }),
@@ -114,4 +115,32 @@ test('a signer that never answers holds a claim no longer than patience, or one 
     ]),
   ).toEqual([refused, refused])
   expect(times).toBe(2)
+})
+
+const event = { id: '', pubkey: '', created_at: 1, kind: 1, tags: [], content: '', sig: '' }
+const writes: [name: OperationName, input: object, own: string, status: number][] = [
+  ['POST /api/transfer', { body: { nonce, to: 'ana@cupones.example' } }, 'voucher-invalid', 400],
+  ['POST /nostr/publish', { body: event }, 'event-invalid', 422],
+  ['POST /card/pay', { body: event }, 'funds-insufficient', 400],
+  ['GET /card/pay', { query: { k1: 'k', pr: 'ln' } }, 'invoice-invalid', 400],
+  ['DELETE /api/posters/{id}', { path: { id: 'x' } }, 'poster-unknown', 404],
+]
+test.each(writes)('%s: the word of a gateway leaves it open', async (name, input, own, status) => {
+  const call = newClient().call as (name: string, input: object) => Promise<unknown>
+  const told = async (answer: Said) => {
+    said = () => answer
+    return (await failureOf(call(name, input))).mayHaveSucceeded
+  }
+  expect(await told(refusal(403, 'forbidden'))).toBe(true)
+  expect(await told(refusal(404, 'voucher-refreshed'))).toBe(true)
+  expect(await told(refusal(status, own))).toBe(false)
+  expect(await told(refusal(429, 'rate-limited'))).toBe(false)
+  expect(await told(refusal(401, 'auth-missing'))).toBe(false)
+  expect(times).toBe(5)
+})
+
+test('a read is not executed, whoever refuses it', async () => {
+  said = () => refusal(403, 'forbidden')
+  const failure = await failureOf(newClient().call('GET /api/coupons/manager'))
+  expect([failure.mayHaveSucceeded, times]).toEqual([false, 1])
 })
