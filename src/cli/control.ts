@@ -60,7 +60,7 @@ export async function withoutServer<T>(
 
 /**
  * Read the database in one state, alone or beside a server that answers. One that only starts may still be storing the log
- * that an ended process left: a read before that would show what a power cut can take, and fold it into the file.
+ * that an ended process left: a read before that would show what a power cut can take.
  */
 export async function readDatabase<T>(config: Config, query: (sql: Sql) => Promise<T>): Promise<T> {
   return withDatabase(config, {

@@ -1,4 +1,5 @@
 /** The published client against a real service, behind a proxy that loses requests and answers. */
+
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
 import { clientLimits } from '../../src/base/limits-client.ts'
@@ -11,6 +12,7 @@ import {
 } from '../../src/client/index.ts'
 import { mintOne as mintNew } from '../../src/client/mint.ts'
 import { isOpen, nameOf } from '../../src/client/once.ts'
+import { failureOf } from '../support/api-failure.ts'
 import { createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import {
@@ -63,16 +65,6 @@ async function mintNonce(): Promise<string> {
 /** A client that repeats at once. */
 function newClient(options: Partial<ClientOptions> = {}) {
   return createClient({ url: proxy.origin, pause: async () => undefined, ...options })
-}
-
-async function failureOf(work: Promise<unknown>): Promise<ApiError> {
-  try {
-    await work
-  } catch (cause) {
-    if (cause instanceof ApiError) return cause
-    throw cause
-  }
-  throw new Error('it did not fail')
 }
 
 const login = '<html><body>Bienvenido al Wi-Fi</body></html>'

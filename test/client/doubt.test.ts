@@ -1,12 +1,8 @@
 /** Refusals that leave open whether a request was executed, from a server that says as it is told. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import type { OperationName } from '../../src/client/described/operations.ts'
-import {
-  ApiError,
-  type ClientOptions,
-  createClient,
-  type EventSigner,
-} from '../../src/client/index.ts'
+import { type ClientOptions, createClient, type EventSigner } from '../../src/client/index.ts'
+import { failureOf } from '../support/api-failure.ts'
 
 const claim = 'POST /api/coupons/claim'
 const refresh = 'POST /api/coupons/refresh'
@@ -32,15 +28,6 @@ beforeEach(() => {
 /** A client that repeats at once. */
 function newClient(options: Partial<ClientOptions> = {}) {
   return createClient({ url: server.url.origin, pause: async () => undefined, ...options })
-}
-
-async function failureOf(work: Promise<unknown>): Promise<ApiError> {
-  const cause = await work.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  )
-  if (cause instanceof ApiError) return cause
-  throw cause ?? new Error('it did not fail')
 }
 
 function refusal(status: number, code: string, more: object = {}): Said {

@@ -1,14 +1,15 @@
 /** Answers of something between the client and its service, and sessions that cannot be opened. */
+
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { clientLimits } from '../../src/base/limits-client.ts'
 import { httpStatusOf, refusalCodes } from '../../src/base/refusal.ts'
 import {
-  ApiError,
   type ClientOptions,
   createClient,
   type EventSigner,
   SignerError,
 } from '../../src/client/index.ts'
+import { failureOf } from '../support/api-failure.ts'
 import { createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
 import {
@@ -85,15 +86,6 @@ const breaking = () =>
   countingSigner(() => {
     throw usb
   })
-
-async function failureOf(work: Promise<unknown>): Promise<ApiError> {
-  const cause = await work.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  )
-  if (cause instanceof ApiError) return cause
-  throw cause ?? new Error('it did not fail')
-}
 
 function json(status: number, body: object): Fault['how'] {
   return { status, body: JSON.stringify(body) }
