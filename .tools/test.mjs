@@ -4,7 +4,8 @@
  * The tests of test/ui need a browser, which .tools/browser.ts finds, fetches or installs.
  * Without one they count as failed, unless SKIP_UI=1 leaves them out. Those of test/postgres need a
  * PostgreSQL for this machine, which is among the packages: without one they count as failed, unless SKIP_PG=1.
- * Tests that need strace or a C compiler, which no package brings, say in a line `left out: …` that they did not run.
+ * Tests that need strace or a C compiler, which no package brings, say in a line `left out: …` that they did not run. So
+ * do those of the pages for operators where .tools/programs.mjs cannot get nginx, Caddy and promtool from Debian.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
@@ -47,10 +48,13 @@ const postgresSkipped = process.env.SKIP_PG === '1'
 const withPostgres = postgres && !postgresSkipped && hasPostgres()
 // The browser is fetched, and the program built, while the linter and the compiler work.
 const finding = pages && !skipped ? hasBrowser() : Promise.resolve(false)
+const ofOperators = (path) => /(^|[\\/])conformance([\\/]|$)/.test(path)
+const fetching = asked.length === 0 || asked.some(ofOperators) ? fetchPrograms() : undefined
 await check('format and lint', bin('biome'), biome)
 const building = asked.length === 0 ? build() : Promise.resolve()
 await check('types', bin('tsc'), ['--noEmit', '--pretty', String(Boolean(colours))])
 await building
+await fetching
 const withPages = await finding
 const named = asked
   .filter((path) => !(skipped && ofPages(path)))
@@ -65,6 +69,12 @@ async function hasBrowser() {
   const script = join(root, '.tools', 'browser.ts')
   const { code } = await part('browser', bun, [script], 'at the end')
   return code === 0
+}
+
+/** The programs that the pages for operators configure. */
+async function fetchPrograms() {
+  const script = join(root, '.tools', 'programs.mjs')
+  await part('programs of operators', process.execPath, [script], 'at the end')
 }
 
 /** True if the package of PostgreSQL has programs for this machine. */

@@ -10,6 +10,7 @@ const [here, operators] = ['page-blocks', 'operator-pages'].map(
   (name) => `test/conformance/${name}.test.ts`,
 ) as [string, string]
 const reference = 'test/conformance/docs.test.ts'
+const proxies = 'test/conformance/proxies.test.ts'
 /** The tests of the blocks by their page and language. */
 const readers: Record<string, string> = {
   'README.md sh': operators,
@@ -17,14 +18,14 @@ const readers: Record<string, string> = {
   'README.md text': here,
   'docs/operations.md sh': operators,
   'docs/operations.md ini': operators,
-  'docs/operations.md nginx': here,
-  'docs/operations.md caddyfile': here,
+  'docs/operations.md nginx': proxies,
+  'docs/operations.md caddyfile': proxies,
   'docs/operations.md text': here,
   'docs/cards.md console': operators,
   'docs/cards.md sh': operators,
   'docs/cluster.md sh': 'test/postgres/pages.test.ts',
   'docs/two-services.md sh': 'test/wallet/two-services.test.ts',
-  'docs/monitoring.md yaml': here,
+  'docs/monitoring.md yaml': 'test/conformance/alerts.test.ts',
   'docs/transactions.md ts': 'test/tidy/roots.ts',
   'docs/api/start.md sh': 'test/conformance/start-page.test.ts',
   'docs/api/client.md js': 'test/client/package.test.ts',
@@ -111,8 +112,6 @@ test('the texts of the reference have the form that they show', () => {
       if (language === 'mermaid') expect(text).toMatch(/^(sequenceDiagram|stateDiagram-v2)\n/)
     }
   }
-  const scrape = Bun.YAML.parse(blockWith('docs/monitoring.md', 'scrape_configs')) as object
-  expect(Object.keys(scrape)).toEqual(['scrape_configs', 'rule_files'])
   const [titles = ''] = blockWith('docs/operations.md', 'last error').split('\n')
   for (const title of titles.split(/ {2,}/)) expect(readText('src/cli/relays.ts')).toContain(title)
 })

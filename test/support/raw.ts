@@ -1,4 +1,5 @@
-import { createConnection } from 'node:net'
+import { createConnection, type Socket } from 'node:net'
+import { connect } from 'node:tls'
 import type { Answer, Json } from './client.ts'
 import { patienceSeconds } from './until.ts'
 
@@ -19,7 +20,23 @@ const answerMilliseconds = patienceSeconds * 1000
 
 /** One request written byte by byte: errors that `fetch` would correct are sent unchanged. */
 export function callRaw(base: string, request: RawRequest): Promise<Answer> {
-  return sendBytes(base, encodeRequest(base, request), { from: request.from })
+  const { from, host } = request
+  return sendBytes(base, encodeRequest(base, request), { from, ...(host && { name: host }) })
+}
+
+/** A connection to a server. `name`: the host that TLS asks for; its certificate is not checked. */
+export function connectTo(
+  base: string,
+  { from, name }: { from?: string | undefined; name?: string } = {},
+): Socket {
+  const { protocol, hostname, port } = new URL(base)
+  const socket = createConnection({
+    host: hostname,
+    port: Number(port),
+    ...(from && { localAddress: from }),
+  })
+  if (protocol !== 'https:') return socket
+  return connect({ socket, ...(name && { servername: name }), rejectUnauthorized: false })
 }
 
 /** The bytes of a request. Latin-1 in the head, so that any byte can be sent. */
@@ -41,16 +58,11 @@ export function encodeRequest(base: string, request: RawRequest): Buffer {
 export function sendBytes(
   base: string,
   bytes: Uint8Array,
-  options: { from?: string | undefined; milliseconds?: number } = {},
+  options: { from?: string | undefined; name?: string; milliseconds?: number } = {},
 ): Promise<Answer> {
-  const { from, milliseconds = answerMilliseconds } = options
-  const { hostname, port } = new URL(base)
+  const { milliseconds = answerMilliseconds } = options
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const socket = createConnection({
-    host: hostname,
-    port: Number(port),
-    ...(from && { localAddress: from }),
-  })
+  const socket = connectTo(base, options)
   const received: Buffer[] = []
   const finish = (ended: boolean) => {
     const answer = decode(Buffer.concat(received), ended)
