@@ -41,7 +41,7 @@ export const RefusalModel = t.Object({
 })
 
 /** The same in the envelope of the wallet gateway. */
-export const GatewayRefusalModel = t.Object({
+const GatewayRefusalModel = t.Object({
   status: t.Literal('ERROR'),
   reason: RefusalModel.properties.error,
   code: RefusalModel.properties.code,

@@ -1,19 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TSchema } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
 import { nodeRules } from '../../src/app/agreement.ts'
 import { flagOf } from '../../src/app/config.ts'
 import { settings } from '../../src/app/settings.ts'
 import { limits } from '../../src/base/limits.ts'
-import {
-  httpStatusOf,
-  Refusal,
-  type RefusalCode,
-  refusalCodes,
-  sentenceOf,
-} from '../../src/base/refusal.ts'
+import { httpStatusOf, type RefusalCode, refusalCodes } from '../../src/base/refusal.ts'
 import { announcementRoutes } from '../../src/coupons/announcement-routes.ts'
 import { imageRoutes } from '../../src/coupons/image-routes.ts'
 import { liveRoutes } from '../../src/coupons/live-routes.ts'
@@ -22,7 +14,6 @@ import { minterRoutes } from '../../src/coupons/minter-routes.ts'
 import { BenefitModel } from '../../src/coupons/models.ts'
 import { voucherRoutes } from '../../src/coupons/voucher-routes.ts'
 import { gatewayRoutes } from '../../src/gateway/routes.ts'
-import { GatewayRefusalModel, RefusalModel } from '../../src/http/envelope.ts'
 import { noRateLimits } from '../../src/http/rate-limit.ts'
 import { merchantRoutes } from '../../src/merchants/roster-routes.ts'
 import { setupRoutes } from '../../src/merchants/setup-routes.ts'
@@ -39,7 +30,7 @@ import { payRoutes } from '../../src/wallet/cards/payments/routes.ts'
 import { tagRoutes } from '../../src/wallet/cards/tags/routes.ts'
 import { tapRoutes } from '../../src/wallet/cards/taps/routes.ts'
 import { directoryRoutes } from '../../src/wallet/identities/directory-routes.ts'
-import { identityEnvelope, identityRoutes } from '../../src/wallet/identities/routes.ts'
+import { identityRoutes } from '../../src/wallet/identities/routes.ts'
 import { signupRoutes } from '../../src/wallet/identities/signup-routes.ts'
 import { ledgerRoutes } from '../../src/wallet/ledger/routes.ts'
 import { inboxRoutes } from '../../src/wallet/transfers/inbox-routes.ts'
@@ -73,55 +64,6 @@ test('each route names every code that it refuses with', () => {
       .map((code) => `${name}: ${code}`),
   )
   expect(missing).toEqual([])
-})
-
-test('the request of each example is one that its route takes', () => {
-  const requests = couponRoutes().flatMap(({ name, body }) =>
-    fencesOf('http', sectionOf(name)).map((text) => ({ name, body, sent: bodyOf(text) })),
-  )
-  expect(requests.length).toBeGreaterThan(15)
-  // An example shows no body that is not JSON.
-  const json = requests.filter(({ body }) => body && body.contentMediaType === undefined)
-  const wrong = json.filter(({ body, sent }) => body && !Value.Check(body, sent))
-  expect(wrong.map(({ name }) => name)).toEqual([])
-})
-
-test('the answer of each example has the form that its route promises', () => {
-  const answers = couponRoutes().flatMap(({ name, models }) =>
-    [...sectionOf(name).matchAll(/^Answer `(\d+)`[^\n]*\n\n```json\n([\s\S]*?)^```/gm)].map(
-      ([, status = '', text = '']) => ({
-        name,
-        status,
-        model: models[status],
-        value: JSON.parse(text),
-      }),
-    ),
-  )
-  expect(answers.length).toBeGreaterThan(15)
-  const wrong = answers.filter(({ model, value }) => !model || !Value.Check(model, value))
-  expect(wrong.map(({ name, status }) => `${name} ${status}`)).toEqual([])
-})
-
-test('the refusals in the examples are those of the code, word for word', () => {
-  const refusals = jsonExamples().filter((value) => value.error !== undefined)
-  expect(refusals.length).toBeGreaterThan(2)
-  for (const refusal of refusals) {
-    expect(Value.Check(RefusalModel, refusal)).toBe(true)
-    expect(refusal.error).toBe(sentenceOf(new Refusal(refusal.code as RefusalCode)))
-  }
-  const enveloped = jsonExamples().filter((value) => value.status === 'ERROR')
-  expect(enveloped.length).toBeGreaterThan(0)
-  for (const refusal of enveloped) {
-    expect(Value.Check(GatewayRefusalModel, refusal)).toBe(true)
-    expect(refusal.reason).toBe(sentenceOf(new Refusal(refusal.code as RefusalCode)))
-  }
-  const identity = jsonExamples().filter((value) => value.success === false)
-  expect(identity.length).toBeGreaterThan(0)
-  for (const refusal of identity) {
-    expect(Value.Check(identityEnvelope.model, refusal)).toBe(true)
-    const answer = identityEnvelope.bodyOf(new Refusal(refusal.code as RefusalCode), null)
-    expect(refusal).toEqual(answer as typeof refusal)
-  }
 })
 
 // ── docs/api: pages
@@ -560,9 +502,6 @@ test('no line of prose in the README is too long for an editor', () => {
 type DescribedRoute = {
   /** Such as `DELETE /api/coupons/{}`. */
   name: string
-  body: TSchema | undefined
-  /** By status. */
-  models: Record<string, TSchema>
   /** Codes that it refuses with. */
   refused: readonly RefusalCode[]
   /** Codes in its answers of status 200. */
@@ -606,12 +545,6 @@ function couponRoutes(): DescribedRoute[] {
   return instances.flatMap(({ routes }) =>
     routes.map(({ method, path, hooks }) => ({
       name: nameOf(method, path),
-      body: (hooks.body ?? hooks.detail?.['x-body']) as TSchema | undefined,
-      models: Object.fromEntries(
-        Object.entries((hooks.detail?.responses ?? {}) as Record<string, Described>).map(
-          ([status, { content }]) => [status, content?.['application/json']?.schema as TSchema],
-        ),
-      ),
       refused: hooks.detail['x-refusals'] ?? [],
       told: hooks.detail['x-told'] ?? [],
       refusals: [...(hooks.detail['x-refusals'] ?? []), ...(hooks.detail['x-told'] ?? [])].filter(
@@ -620,8 +553,6 @@ function couponRoutes(): DescribedRoute[] {
     })),
   )
 }
-
-type Described = { content?: Record<string, { schema: unknown }> }
 
 /** Refusals that the page describes once for all routes, in the ground rules and under authentication. */
 const general = new Set(

@@ -65,6 +65,13 @@ export type CallOptions = {
 
 /** One HTTP request against a server; the answer with its body read. */
 export async function call(base: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const { method, headers, body } = requestOf(base, path, options)
+  const sent = (body as BodyInit | undefined) ?? null
+  return read(await fetch(`${base}${path}`, { method, headers, body: sent, redirect: 'manual' }))
+}
+
+/** The request of these options as it is sent: the body as text or bytes, all headers. */
+export function requestOf(base: string, path: string, options: CallOptions) {
   const { body, signer, token } = options
   const method = options.method ?? (body === undefined ? 'GET' : 'POST')
   const asIs = body === undefined || typeof body === 'string' || body instanceof Uint8Array
@@ -76,13 +83,7 @@ export async function call(base: string, path: string, options: CallOptions = {}
     headers.Authorization ??= nostrHeader(createProof(signer, `${base}${path}`, proof))
   }
   if (token) headers.Authorization ??= `Bearer ${token}`
-  const response = await fetch(`${base}${path}`, {
-    method,
-    headers,
-    body: (text as BodyInit | undefined) ?? null,
-    redirect: 'manual',
-  })
-  return read(response)
+  return { method, headers, body: text }
 }
 
 async function read(response: Response): Promise<Answer> {

@@ -3,7 +3,8 @@ import { beforeAll, expect, test } from 'bun:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ApiDocument, Operation } from '../../src/http/openapi.ts'
 import type { Signer } from '../../src/nostr/event.ts'
-import { type CallOptions, call, type Json, newSigner } from './client.ts'
+import { type CallOptions, call, type Json, newKey, newSigner, requestOf } from './client.ts'
+import { type PrintedExchanges, type PrintedRequest, readPrinted } from './printed-exchanges.ts'
 import { startServer, type TestServer } from './server.ts'
 import { callAs } from './shops.ts'
 
@@ -18,26 +19,50 @@ export type Caller = {
   ask: (route: string, options?: Asked) => Promise<Json>
   /** The same, and the refusal that it must come to. */
   refused: (route: string, code: string, options?: Asked) => Promise<void>
+  /** The request that the pages print for a route, with values of today; its JSON. */
+  send: (route: string, today?: Today) => Promise<Json>
 }
 
-export type Granted = {
-  query: Record<string, string>
+/** In place of what is printed. */
+export type Today = {
+  /** Parameters of the path, by name. */
+  path?: Record<string, string>
+  query?: Record<string, string>
+  /** Of a request with a key of its own. */
+  headers?: Record<string, string>
+  /** Fields of the body, or a function that makes it from the printed one. */
+  body?: Json | ((printed: Json) => unknown)
+  signer?: Signer
+  /** Which of the requests of the route; 0 is the first. */
+  nth?: number
+}
+
+/** A request as it was sent, with its answer. */
+export type Exchange = {
+  /** With its query. */
+  path: string
+  headers: Record<string, string>
   body: unknown
   status: number
+  /** JSON, or text where that is documented. */
   answer: unknown
+  /** The headers of the answer. */
+  answered: Headers
 }
 
 export type Documented = {
   document: ApiDocument
   operations: { path: string; route: string; operation: Operation }[]
   operationOf: (method: string, template: string) => Operation
-  /** The body in the example of a route such as `POST /card`. */
+  /** Blocks of the reference. */
+  printed: PrintedExchanges
+  /** The body that the pages print first for a route such as `POST /card`. */
   exampleOf: (route: string) => Json
   /** `METHOD /path` to the statuses seen. */
   seen: Map<string, Set<number>>
   codesSeen: Set<string>
-  /** `METHOD /path` to the requests that were granted, with their answers. */
-  granted: Map<string, Granted[]>
+  /** `METHOD /path` to its requests, with their answers. */
+  exchanges: Map<string, Exchange[]>
   /** A key with a session, at this server or at another one, whose public address may differ. */
   newCaller: (options?: { at?: TestServer; origin?: string; signer?: Signer }) => Promise<Caller>
   /** A test of answers; a failed one is not reported again for its missing answers. */
@@ -52,7 +77,8 @@ export async function readDocument(server: TestServer): Promise<Documented> {
   const check = createChecker(document)
   const seen: Documented['seen'] = new Map()
   const codesSeen = new Set<string>()
-  const granted: Documented['granted'] = new Map()
+  const exchanges: Documented['exchanges'] = new Map()
+  const printed = readPrinted(Object.keys(document.paths))
   let open = 0
 
   const operationOf = (method: string, template: string): Operation => {
@@ -67,17 +93,20 @@ export async function readDocument(server: TestServer): Promise<Documented> {
     const identified =
       options.signer || options.token !== undefined || options.headers?.Authorization
     const credentials = operation.security.length === 0 || identified ? {} : { token }
-    const asked = { method, ...credentials, ...options }
-    const { status, headers, text, json } = await call(url, options.path ?? template, asked)
+    const path = options.path ?? template
+    const sent = requestOf(url, path, { method, ...credentials, ...options })
+    const { status, headers, text, json } = await call(url, path, sent)
 
     seen.set(route, (seen.get(route) ?? new Set()).add(status))
-    if (status < 300) {
-      const asked = new URL(options.path ?? template, url)
-      const { body = null } = options
-      const query = Object.fromEntries(asked.searchParams)
-      const one = { query, body, status, answer: json ?? null }
-      granted.set(route, [...(granted.get(route) ?? []), one])
+    const one = {
+      path,
+      headers: sent.headers,
+      body: options.body,
+      status,
+      answer: json,
+      answered: headers,
     }
+    exchanges.set(route, [...(exchanges.get(route) ?? []), one])
     const response = operation.responses[status]
     if (!response) throw new Error(`${route} answered ${status}, undocumented: ${text}`)
     const media = headers.get('content-type')?.split(';')[0] ?? ''
@@ -117,19 +146,27 @@ export async function readDocument(server: TestServer): Promise<Documented> {
       }),
     ),
     operationOf,
-    exampleOf(route) {
-      const [method = '', path = ''] = route.split(' ')
-      return operationOf(method, path).requestBody?.content['application/json']?.example
-    },
+    printed,
+    exampleOf: (route) => requestOn(printed, route).body,
     seen,
     codesSeen,
-    granted,
+    exchanges,
     async newCaller({ at = server, origin = at.url, signer = newSigner() } = {}) {
       const options = { method: 'POST', body: {}, signer }
       const { token } = (await callAs(at.url, origin, '/api/auth/session', options)).json
       const ask: Caller['ask'] = (route, options = {}) => askAt(at.url, token, route, options)
       return {
         ...{ server: at, signer, token, ask },
+        send(route, today = {}) {
+          const { path, body, headers } = withToday(requestOn(printed, route, today.nth), today)
+          const { Authorization: scheme, ...rest } = headers
+          const signed = scheme?.startsWith('Nostr ') ? (today.signer ?? signer) : undefined
+          const [method = ''] = route.split(' ')
+          const plain = { method, headers: rest, body }
+          const asked = signed ? requestOf(origin, path, { ...plain, signer: signed }) : plain
+          const options = { path, body, headers: asked.headers }
+          return ask(route, scheme === undefined ? { ...options, token: '' } : options)
+        },
         async refused(route, code, options) {
           expect({ route, code: (await ask(route, options)).code }).toEqual({ route, code })
         },
@@ -143,6 +180,34 @@ export async function readDocument(server: TestServer): Promise<Documented> {
       })
     },
     complete: () => open === 0,
+  }
+}
+
+function requestOn({ requests }: PrintedExchanges, route: string, nth = 0): PrintedRequest {
+  const found = requests.filter((one) => one.route === route)[nth]
+  if (!found) throw new Error(`the pages print no request ${nth} of ${route}`)
+  return found
+}
+
+function withToday(printed: PrintedRequest, { path = {}, query = {}, ...today }: Today) {
+  const [asked = '', named = ''] = printed.path.split('?')
+  const [, template = ''] = printed.route.split(' ')
+  const names = template.split('/').map((part) => /^\{(\w+)\}$/.exec(part)?.[1])
+  const parts = asked.split('/').map((part, at) => path[names[at] ?? ''] ?? part)
+  const search = new URLSearchParams(named)
+  for (const [name, value] of Object.entries(query)) search.set(name, value)
+  const { Host: _, ...headers } = printed.headers
+  if (headers['Idempotency-Key'] !== undefined) headers['Idempotency-Key'] = newKey()
+  const { body } = today
+  return {
+    path: [parts.join('/'), ...(search.size > 0 ? [search] : [])].join('?'),
+    headers: { ...headers, ...today.headers },
+    body:
+      typeof body === 'function'
+        ? body(printed.body)
+        : body === undefined
+          ? printed.body
+          : { ...printed.body, ...body },
   }
 }
 

@@ -24,7 +24,7 @@ const IdentityRefusalModel = t.Object({
   retryAfter: RefusalModel.properties.retryAfter,
 })
 
-export const identityEnvelope: Envelope = {
+const identityEnvelope: Envelope = {
   name: 'identity',
   model: IdentityRefusalModel,
   bodyOf(refusal) {

@@ -19,6 +19,7 @@ import { type Json, newKey, newSigner } from '../../support/client.ts'
 import { briefSeconds, secondsNow, untilSecond } from '../../support/clock.ts'
 import { damage, databaseOf } from '../../support/database.ts'
 import { type Documented, sharedServer } from '../../support/documented.ts'
+import { fund } from '../../support/payments.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
 const initialising = 'POST /ntag424'
@@ -64,26 +65,48 @@ export function testCards(service: Documented): void {
     await refused(initialising, 'card-counter-unknown', request({ cid: newUid(), version: 2 }))
   })
 
-  scenario('a writer and a holder send the examples, signed anew', async () => {
-    const { ask, initialise } = await withCards(service, home())
-    const send = (route: string, content: Json = {}, options: Json = {}, by: Signer = manager) => {
-      const tags = { p: manager.pubkey }
-      return ask(route, {
-        body: signAnew(service.exampleOf(route), by, { tags, content }),
-        ...options,
-      })
-    }
-    const cid = newUid()
-    await send(initialising, { cid })
-    await send(linking, {}, { path: `/ntag424?${tapQuery(cid, 1)}` })
-    await send(wiping, { cid })
-    // An answer to the example is encrypted, since it holds the keys of the tag.
-    const otc = await initialise(newUid())
+  scenario('a writer, a holder and a till send the examples, signed anew', async () => {
+    const FEDERATION_ID = 'cupones.example'
+    const DEFAULT_LIMITS = 'Por día;;PESO;500000;86400'
+    const at = await startServer({
+      env: { ...cardEnv, FEDERATION_ID, DEFAULT_LIMITS, RATE_LIMIT: 'off' },
+    })
+    const { ask, send } = await service.newCaller({ at })
+    const sign = (by: Signer, content: Json = {}) => ({
+      body: (event: Json) => signAnew(event, by, { tags: { p: manager.pubkey }, content }),
+    })
+    const [cid, other] = [newUid(), newUid()]
+    const tapOf = (uid: string, counter: number) =>
+      Object.fromEntries(new URLSearchParams(tapQuery(uid, counter)))
+    await send(initialising, sign(manager, { cid: other }))
+    await send(linking, { ...sign(manager), query: tapOf(other, 1) })
+    await send(wiping, sign(manager, { cid: other }))
+
+    await send(initialising, sign(manager, { cid }))
+    // The keys of the tag, and its code, come in the clear here.
+    const { otc } = JSON.parse((await ask(initialising, request({ cid }))).content)
     const holder = newHolder()
-    await send(activating, { otc, delegation: delegationOf(holder) }, {}, holder)
-    for (const subject of ['data', 'config']) {
-      await send(`POST /card/${subject}/request`, {}, {}, holder)
+    const { content } = await send(
+      activating,
+      sign(holder, { otc, delegation: delegationOf(holder) }),
+    )
+    const { uuid } = JSON.parse(content)
+    await send('POST /card/data/request', sign(holder))
+    await fund(at, holder, { BTC: 250_000, PESO: 600_000 })
+    await send(scanning, { query: tapOf(cid, 1) })
+    await send(scanning, { query: tapOf(cid, 2), nth: 1 })
+    const headers = {
+      'X-LaWallet-Action': 'info',
+      'X-LaWallet-Param': `federationId=${FEDERATION_ID}`,
     }
+    await ask(scanning, { path: scanPath(cid, 12), headers })
+    const change = {
+      'trusted-merchants': [{ pubkey: newSigner().pubkey }],
+      cards: { [uuid]: { description: 'La de todos los días' } },
+    }
+    const parts = { kind: 1112, signer: holder }
+    await ask('POST /nostr/publish', { body: cardEvent('card-config-change', change, parts) })
+    await send('POST /card/config/request', sign(holder))
   })
 
   scenario('a tag is linked to a code', async () => {

@@ -1,8 +1,11 @@
+import { expect } from 'bun:test'
+import { npubOf } from '../../../src/nostr/keys.ts'
 import { type Json, newSigner } from '../../support/client.ts'
 import { databaseOf } from '../../support/database.ts'
 import type { Caller, Documented } from '../../support/documented.ts'
 import { createEvent } from '../../support/events.ts'
 import { startFaultyRelay, stopRelays, tell } from '../../support/faulty-relay.ts'
+import { newLedger } from '../../support/ledger.ts'
 import { startServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
@@ -12,7 +15,7 @@ const fetching = 'POST /nostr/fetch'
 const noteOf = ({ signer }: Caller, parts: Json = {}) =>
   createEvent({ signer, content: '', ...parts })
 
-export function testGateway({ scenario, newCaller }: Documented): void {
+export function testGateway({ scenario, newCaller, printed }: Documented): void {
   scenario('an event is published, and asked for', async () => {
     const caller = await newCaller()
     const { ask, refused } = caller
@@ -46,6 +49,34 @@ export function testGateway({ scenario, newCaller }: Documented): void {
     await ask(balances, ofKey(signer.pubkey))
     await refused(balances, 'account-unknown', ofKey('x'))
     await refused(balances, 'account-not-yours', ofKey(newSigner().pubkey))
+  })
+
+  scenario('a transaction of the examples, and what became of it', async () => {
+    const { manager, issuer, env } = newLedger()
+    const at = await startServer({ env })
+    const { ask, send, signer } = await newCaller({ at })
+    const [start, filter] = printed.answers.flatMap(({ place, route, value }) =>
+      route === null && place.startsWith('ledger.md') ? [value] : [],
+    )
+    expect(filter).toMatchObject({ authors: [start.tags[0][1]], '#e': [start.id] })
+    const names = [['p', manager.pubkey], ['p', signer.pubkey], start.tags.at(-1)]
+    const { kind, content } = start
+    const event = createEvent({ kind, content, tags: names, signer: issuer })
+    await ask(publishing, { body: event })
+    const body = { ...filter, authors: [manager.pubkey], '#e': [event.id] }
+    const tags = [
+      ['p', issuer.pubkey],
+      ['p', signer.pubkey],
+      ['e', event.id],
+    ]
+    const ok = ['t', 'internal-transaction-ok']
+    let found: Json
+    await until('the answer is on the relay', async () => {
+      found = await ask(fetching, { body })
+      return found.length > 0
+    })
+    expect(found).toMatchObject([{ content, tags: [...tags, ok] }])
+    await send('GET /api/ledger/balances/{key}', { path: { key: npubOf(signer.pubkey) } })
   })
 
   scenario('a gateway whose relays are away', async () => {

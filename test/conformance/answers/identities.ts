@@ -18,6 +18,7 @@ import { startWallet } from '../../support/wallet.ts'
 
 const manager = newSigner(managerSecret)
 const registering = 'POST /api/identity'
+const origin = 'https://cupones.example'
 
 /** A caller of a service whose manager registers identities. */
 async function withManager({ newCaller }: Documented, at: TestServer) {
@@ -75,15 +76,33 @@ export function testIdentities(service: Documented): void {
     await ask('POST /api/nonce', { body: data.buyEvent })
   })
 
-  scenario('an issuer sends the examples, signed anew', async () => {
-    const { ask } = await service.newCaller({ at: openHome() })
-    const send = (route: string, tags: Record<string, string>, content: Json = {}) =>
-      ask(route, { body: signAnew(service.exampleOf(route), manager, { tags, content }) })
-    await send('POST /api/nonce/create', {})
-    const { nonce } = await send('POST /api/nonce', {
-      nonce: randomBytes(16).toString('base64url'),
+  scenario('an issuer sends the examples, signed anew, and others ask for the name', async () => {
+    const invoice = service.printed.answers.find(
+      ({ route }) => route === 'GET /api/lud16/{name}/cb',
+    )?.value
+    await using wallet = startWallet(() => Response.json(invoice))
+    // A way out to the loopback, which the program never takes.
+    const command = loopbackProgram
+    const env = { RATE_LIMIT: 'off', ...managerEnv, PUBLIC_URL: origin }
+    const at = await startServer({ command, env })
+    const { send } = await service.newCaller({ at, origin })
+    const sign = (tags: Record<string, string>, content: Json = {}) => ({
+      body: (event: Json) => signAnew(event, manager, { tags, content }),
     })
-    await send(registering, { nonce }, { pubkey: newSigner().pubkey })
+    await send('POST /api/nonce/create', sign({}))
+    const nonce = randomBytes(16).toString('base64url')
+    expect(await send('POST /api/nonce', sign({ nonce }))).toEqual({ success: true, nonce })
+    await send('GET /api/nonce/{nonce}', { path: { nonce } })
+    const { pubkey } = newSigner()
+    const { lud16 } = JSON.parse(service.exampleOf(registering).content)
+    const reached = { ...lud16, callback: `${wallet.url}/lnurlp/ana/callback` }
+    await send(registering, sign({ nonce }, { pubkey, lud16: reached }))
+    for (const path of ['/.well-known/nostr.json', '/api/identity', '/.well-known/lnurlp/{name}']) {
+      await send(`GET ${path}`)
+    }
+    await send('GET /api/lud16/{name}')
+    await send('GET /api/pubkey/{key}', { path: { key: pubkey } })
+    expect(await send('GET /api/lud16/{name}/cb')).toEqual(invoice)
   })
 
   scenario('the state of a nonce', async () => {
@@ -167,27 +186,5 @@ export function testIdentities(service: Documented): void {
     const dead = JSON.stringify(walletObject({ callback: 'https://127.0.0.1:9/' }))
     await damage(server.dataDir, `UPDATE accounts SET lud16 = '${dead}' WHERE name = 'irma'`)
     await refused(pay, 'wallet-unreachable', paying('irma', 'amount=1000'))
-  })
-
-  scenario('an invoice of a wallet elsewhere', async () => {
-    const route = 'GET /api/lud16/{name}/cb'
-    const { example } = service.operationOf('GET', '/api/lud16/{name}/cb').responses[200]
-      ?.content?.['application/json'] ?? { example: null }
-    await using wallet = startWallet(() => Response.json(example))
-    // A way out to the loopback, which the program never takes.
-    const command = loopbackProgram
-    const at = await startServer({ command, env: { RATE_LIMIT: 'off', ...managerEnv } })
-    const { ask, register } = await withManager(service, at)
-    const lud16 = walletObject({ callback: `${wallet.url}/cb` })
-    await register({ name: 'ana', pubkey: newSigner().pubkey, lud16 })
-    const { parameters } = service.operationOf('GET', '/api/lud16/{name}/cb')
-    const query = parameters.flatMap(({ in: place, name, example: value }) =>
-      place === 'query' && value !== undefined ? [[name, String(value)]] : [],
-    )
-    const path = `/api/lud16/ana/cb?${new URLSearchParams(query)}`
-    expect(await ask(route, { path })).toEqual(example)
-    for (const known of ['/api/identity', '/.well-known/nostr.json']) {
-      await ask(`GET ${known}`, { path: `${known}?name=ana` })
-    }
   })
 }

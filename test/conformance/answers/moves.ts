@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Signer } from '../../../src/nostr/event.ts'
-import { call, createProof, newSigner, nostrHeader } from '../../support/client.ts'
+import { call, createProof, type Json, newSigner, nostrHeader } from '../../support/client.ts'
 import { startClosed } from '../../support/closed.ts'
 import type { Documented } from '../../support/documented.ts'
 import { until } from '../../support/until.ts'
@@ -12,49 +12,45 @@ const arrive = 'POST /api/arrival'
 const piece = 'PUT /api/arrival/pieces'
 const finish = 'POST /api/arrival/finish'
 
-const body = { passphrase: 'uno dos tres cuatro cinco seis siete ocho' }
-
 /** A service that goes to another computer. */
-export function testMoves({ scenario, newCaller }: Documented): void {
+export function testMoves({ scenario, newCaller, exampleOf }: Documented): void {
   scenario('a service moves out and comes in', async () => {
     const old = await startClosed()
-    const { ask, refused, signer } = await newCaller({ at: old })
+    const { send, refused, signer } = await newCaller({ at: old })
+    const body = exampleOf(file)
     await refused(begin, 'move-not-allowed', { signer })
     await refused(begin, 'auth-missing')
-    await ask('POST /api/setup', { body: { code: old.code }, signer })
+    await send('POST /api/setup', { body: { code: old.code } })
     const far = { Via: '1.1 far' }
     await refused(begin, 'move-in-clear', { signer, headers: far })
     await refused(file, 'move-not-begun', { signer, body })
     await refused(back, 'move-not-begun', { signer })
     await refused(file, 'field-invalid', { signer, body: { passphrase: 'short' } })
-    await ask(begin, { signer })
+    await send(begin)
     await until('it was moved', async () => {
       const answer = await call(old.url, '/readyz').catch(() => null)
       return answer?.json?.code === 'moved'
     })
     await refused('GET /readyz', 'moved')
     await refused(file, 'move-not-allowed', { signer: newSigner(), body })
-    await ask(file, { signer, body })
-    const moved = await fetchFile(old.url, signer)
-    await ask(back, { signer })
+    await send(file)
+    const moved = await fetchFile(old.url, signer, body)
+    await send(back)
 
     const fresh = await startClosed()
     const arriving = await newCaller({ at: fresh })
-    const { ticket } = await arriving.ask(arrive, { body: { code: fresh.code } })
+    const { ticket } = await arriving.send(arrive, { body: { code: fresh.code } })
     const headers = { 'X-Move-Ticket': ticket }
-    const sent = await fetch(`${fresh.url}/api/arrival/pieces?at=0`, {
-      method: 'PUT',
-      body: moved,
-      headers,
-    })
-    expect(sent.status).toBe(200)
+    const { bytes } = await arriving.send(piece, { body: () => moved, headers })
+    expect(bytes).toBe(moved.length)
     const wrong = { passphrase: 'otras palabras que no son las de este' }
     await arriving.refused(finish, 'move-passphrase-wrong', { body: wrong, headers })
-    await arriving.ask(finish, { body, headers })
+    await arriving.send(finish, { headers })
   })
 
   scenario('a file that is wrong, and one that is right', async () => {
     const fresh = await startClosed()
+    const body = exampleOf(finish)
     const { ask, refused, signer } = await newCaller({ at: fresh })
     await refused(arrive, 'setup-code-wrong', { body: {} })
     const { ticket } = await ask(arrive, { body: { code: fresh.code } })
@@ -72,9 +68,10 @@ export function testMoves({ scenario, newCaller }: Documented): void {
   })
 }
 
-async function fetchFile(url: string, signer: Signer): Promise<Blob> {
+async function fetchFile(url: string, signer: Signer, body: Json): Promise<Uint8Array> {
   const sent = JSON.stringify(body)
   const proof = createProof(signer, `${url}/api/move/file`, { method: 'POST', body: sent })
   const headers = { Authorization: nostrHeader(proof), 'Content-Type': 'application/json' }
-  return (await fetch(`${url}/api/move/file`, { method: 'POST', body: sent, headers })).blob()
+  const answer = await fetch(`${url}/api/move/file`, { method: 'POST', body: sent, headers })
+  return answer.bytes()
 }

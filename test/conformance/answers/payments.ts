@@ -63,13 +63,16 @@ export function testPayments(service: Documented): void {
   })
 
   scenario('a till sends the example, signed anew', async () => {
-    const { ask, order, card, server } = await withCard(service, home())
-    const example = service.exampleOf(paying)
-    await fund(server, card.holder, JSON.parse(example.content).tokens)
+    const { send, order, invoice, card, server } = await withCard(service, home())
+    await fund(server, card.holder, JSON.parse(service.exampleOf(paying).content).tokens)
     const { k1 } = await order()
     const content = { k1, npub: npubOf(pubkey) }
     const tags = { p: manager.pubkey }
-    await ask(paying, { body: signAnew(example, newSigner(), { tags, content }) })
+    const body = (event: Json) => signAnew(event, newSigner(), { tags, content })
+    await send(paying, { body })
+    await send(paid, { path: { k1 } })
+    const asked = new URLSearchParams((await invoice(createInvoice())).path.split('?')[1])
+    await send(invoicing, { query: Object.fromEntries(asked) })
   })
 
   scenario('a payment that makes no sense', async () => {

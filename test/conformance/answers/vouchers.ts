@@ -278,10 +278,11 @@ export function testHolding(service: Documented): void {
   })
 
   scenario('the live stream', async () => {
-    const { refused, server, token } = await newCaller()
+    const { refused, server, token, mint } = await withCoupon(service)
     const route = 'GET /api/coupons/live'
+    const path = '/api/coupons/live'
     const headers = { Authorization: `Bearer ${token}` }
-    const open = () => fetch(`${server.url}/api/coupons/live`, { headers })
+    const open = () => fetch(`${server.url}${path}`, { headers })
     const streams = await Promise.all(Array.from({ length: limits.livePerKeyMax }, open))
     const { responses } = service.operationOf('GET', '/api/coupons/live')
     for (const { status, headers } of streams) {
@@ -290,6 +291,16 @@ export function testHolding(service: Documented): void {
       service.seen.set(route, (service.seen.get(route) ?? new Set()).add(status))
     }
     await refused(route, 'live-full', { headers })
-    await Promise.all(streams.map((stream) => stream.body?.cancel()))
+    await mint()
+    let answer = ''
+    for await (const part of streams[0]?.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      answer += part
+      if (/^data: .*\n\n/m.test(answer)) break
+    }
+    service.exchanges.set(route, [
+      ...(service.exchanges.get(route) ?? []),
+      { path, headers, body: undefined, status: 200, answer, answered: new Headers() },
+    ])
+    await Promise.all(streams.slice(1).map((stream) => stream.body?.cancel()))
   })
 }
