@@ -7,6 +7,7 @@ import {
   readSync,
   renameSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -63,9 +64,13 @@ export function makeDirectory(path: string): void {
 /** Replace a file (0600) atomically and durably. After a crash the old or the new content is there, never a part. */
 export function writeDurably(path: string, text: string, unfinished = `${path}.new`): void {
   const file = openSync(unfinished, 'w', 0o600)
-  writeSync(file, text)
-  fsyncSync(file)
-  closeSync(file)
+  try {
+    // One write may store only a part, as on a full disk.
+    writeFileSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
   ownLikeDirectory(unfinished)
   renameSync(unfinished, path)
   syncDirectory(dirname(path))

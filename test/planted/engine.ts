@@ -28,8 +28,8 @@ export const engineFaults: PlantedFault[] = [
     'a key file gets its name before its content is on disk',
     powerCut,
     durable,
-    '  writeSync(file, text)\n  fsyncSync(file)\n',
-    '  writeSync(file, text)\n',
+    '    writeFileSync(file, text)\n    fsyncSync(file)\n',
+    '    writeFileSync(file, text)\n',
   ),
   planted(
     'the name of a key file is not synced',
