@@ -16,7 +16,7 @@ import { signRequest } from './proof.ts'
 import { randomText } from './random.ts'
 import { type EventSigner, SignerError } from './signer.ts'
 
-/** Keeps the Idempotency-Keys of unfinished operations. A `Map` will do where they need not survive the program. */
+/** Keeps Idempotency-Keys and coupons under names. A `Map` will do where they need not survive the program. */
 export type KeyStorage = {
   get(name: string): MayWait<string | null | undefined>
   /** A promise resolves when the text is stored: the request waits for it. */
@@ -124,8 +124,11 @@ export function createCaller(wiring: Wiring): Caller {
     const decides = (failure: ApiError | SignerError) => {
       if (reads(name)) return true
       if (failure instanceof SignerError || failure.beforeKey) return !lost
-      return isOf(name, failure) && !(used && beforeLookup.has(failure.code))
+      return isOf(name, failure) && !(used && isOfForm(failure))
     }
+    /** Whether this body is refused, for good, before its key is looked up. */
+    const isOfForm = (failure: ApiError) =>
+      beforeLookup.has(failure.code) && isOf(name, failure) && !failure.lost
     const settled = (one: Tried) => {
       if ('value' in one || one.failure instanceof SignerError) return true
       const { failure } = one
@@ -136,8 +139,10 @@ export function createCaller(wiring: Wiring): Caller {
     const repeated = key !== undefined || reads(name) ? patience : null
     const tried = await (repeated ? repeat(send, { ...repeated, signal, settled }) : send())
     if ('value' in tried) return tried.value
-    tried.failure.afterLost = !decides(tried.failure)
-    throw tried.failure
+    const { failure } = tried
+    failure.afterLost = !decides(failure)
+    if (failure instanceof ApiError) failure.ofForm = isOfForm(failure)
+    throw failure
   }
 
   return {

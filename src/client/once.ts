@@ -47,10 +47,10 @@ export function nameOf(operation: string, body: object): string {
 }
 
 /**
- * True for a failure after which the service may have executed the request. Who may not ask, or does not sign, learns
- * nothing of an earlier attempt under the same key.
+ * True for a failure after which the service may have executed the request, whose body is in its name. A caller who may not
+ * ask, or does not sign, learns nothing of an earlier attempt under the same key. A refused form answers for all attempts.
  */
 export function isOpen(cause: unknown): boolean {
   if (!(cause instanceof ApiError)) return true
-  return cause.mayHaveSucceeded || cause.beforeKey
+  return (cause.mayHaveSucceeded && !cause.ofForm) || cause.beforeKey
 }

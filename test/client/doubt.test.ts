@@ -2,6 +2,7 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import type { OperationName } from '../../src/client/described/operations.ts'
 import { type ClientOptions, createClient, type EventSigner } from '../../src/client/index.ts'
+import { once } from '../../src/client/once.ts'
 import { failureOf } from '../support/api-failure.ts'
 
 const claim = 'POST /api/coupons/claim'
@@ -49,6 +50,25 @@ test('a key that the caller keeps may have been sent before', async () => {
   }
   // The service looked the key up before it said this.
   expect(await told(refusal(409, 'voucher-refreshed'), { key: 'k'.repeat(22) })).toBe(false)
+})
+
+test('a name that has the whole body is free when its form is refused, whatever was lost before', async () => {
+  const storage = new Map<string, string>()
+  const client = newClient({ storage, patienceSeconds: 0 })
+  const told = async (answer: Said) => {
+    said = () => answer
+    const take = once(client, 'take', { nonce }, (name) =>
+      client.call(refresh, { body: { nonce }, once: name }),
+    )
+    const { mayHaveSucceeded } = await failureOf(take)
+    return [mayHaveSucceeded, storage.size]
+  }
+  expect(await told(refusal(502, 'unavailable'))).toEqual([true, 1])
+  // The word of a gateway, which says nothing of the form, whatever it calls it.
+  expect(await told(refusal(503, 'nonce-invalid'))).toEqual([true, 1])
+  expect(await told(refusal(429, 'rate-limited'))).toEqual([true, 1])
+  // A caller that picks its own names may have sent another body.
+  expect(await told(refusal(400, 'nonce-invalid'))).toEqual([true, 0])
 })
 
 test('a claim is not answered by another coupon', async () => {
