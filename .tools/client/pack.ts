@@ -6,10 +6,14 @@ import { dependencies, license, name, version } from '../../package.json'
 import { noticeOf, packagesIn } from '../../src/cli/licences/collect.ts'
 
 const root = resolve(import.meta.dir, '../..')
-const entry = join(root, 'src/client/index.ts')
+/** The files that programs import. A browser takes the first one only. */
+const [entry, folder] = ['index', 'folder'].map((name) => join(root, `src/client/${name}.ts`)) as [
+  string,
+  string,
+]
 
 /** Make the package, and return the path of its archive in `folder`. */
-export async function packClient(folder: string): Promise<string> {
+export async function packClient(target: string): Promise<string> {
   const stage = mkdtempSync(join(tmpdir(), 'cuponera-pack-'))
   try {
     await writeScripts(stage)
@@ -17,10 +21,10 @@ export async function packClient(folder: string): Promise<string> {
     writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
     writeFileSync(join(stage, 'README.md'), readme())
     copyFileSync(join(root, 'LICENSE'), join(stage, 'LICENSE'))
-    mkdirSync(folder, { recursive: true })
+    mkdirSync(target, { recursive: true })
     return join(
-      folder,
-      run(['npm', 'pack', '--silent', '--pack-destination', folder], stage).trim(),
+      target,
+      run(['npm', 'pack', '--silent', '--pack-destination', target], stage).trim(),
     )
   } finally {
     rmSync(stage, { recursive: true, force: true })
@@ -39,7 +43,11 @@ const manifest = {
   license,
   type: 'module',
   sideEffects: false,
-  exports: { './client': { types: './types/index.d.ts', default: './index.js' } },
+  exports: {
+    './client': { types: './types/index.d.ts', default: './index.js' },
+    // A bundler for browsers refuses it.
+    './client/folder': { types: './types/folder.d.ts', node: './folder.js' },
+  },
   engines: { node: '>=20' },
   dependencies: { 'nostr-tools': `^${dependencies['nostr-tools']}` },
 }
@@ -57,7 +65,9 @@ async function writeScripts(stage: string): Promise<void> {
     external: ['nostr-tools/*'],
     metafile: true,
   })
-  if (!built.success) throw new AggregateError(built.logs, 'the client cannot be built')
+  const plain = await Bun.build({ entrypoints: [folder], outdir: stage, target: 'node' })
+  const logs = [...built.logs, ...plain.logs]
+  if (!built.success || !plain.success) throw new AggregateError(logs, 'the client cannot be built')
   const notices = [...packagesIn(built)].toSorted(byText).map(noticeOf)
   const texts = notices.map(({ title, text }) => `${title}\n\n${text.trim()}\n`)
   writeFileSync(join(stage, 'licences.txt'), texts.join('\n'))
@@ -67,7 +77,7 @@ function byText(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
-/** The declarations that the entry leads to. */
+/** The declarations that the entries lead to. */
 function writeTypes(stage: string): void {
   const work = mkdtempSync(join(tmpdir(), 'cuponera-pack-types-'))
   try {
@@ -78,7 +88,7 @@ function writeTypes(stage: string): void {
         ...{ outDir: join(work, 'types'), rootDir: join(root, 'src') },
         typeRoots: [join(root, 'node_modules/@types')],
       },
-      ...{ files: [entry], include: [] },
+      ...{ files: [entry, folder], include: [] },
     }
     writeFileSync(join(work, 'tsconfig.json'), JSON.stringify(settings))
     run([join(root, 'node_modules/.bin/tsc'), '-p', work], work)
@@ -89,7 +99,7 @@ function writeTypes(stage: string): void {
 }
 
 function copyTypes(from: string, to: string): void {
-  const paths = new Set([join(from, 'index.d.ts')])
+  const paths = new Set(['index.d.ts', 'folder.d.ts'].map((name) => join(from, name)))
   for (const path of paths) {
     const inside = relative(from, path)
     // The service's own types bring all of the service, so those of the client are made of the document.

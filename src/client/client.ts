@@ -13,7 +13,7 @@ export type ClientOptions = {
    * stays in memory.
    */
   signer?: EventSigner
-  /** Keeps Idempotency-Keys, by default in memory. A till or a wallet keeps them on its device. */
+  /** Keeps Idempotency-Keys, by default in memory, and coupons. A till or a wallet keeps them on its device. */
   storage?: KeyStorage
   /** Timeout of one attempt; 20 000 by default. */
   timeoutMs?: number
@@ -23,15 +23,23 @@ export type ClientOptions = {
   pause?: Pause
 }
 
+export type Client = Caller & {
+  /** Origin of the service. */
+  readonly url: string
+  /** Null where keys are in memory only. */
+  readonly storage: KeyStorage | null
+}
+
 /** A client of one service. `call` takes the operations of its OpenAPI document. */
-export function createClient({ signer, storage = new Map(), ...options }: ClientOptions): Caller {
+export function createClient({ signer, storage, ...options }: ClientOptions): Client {
   const { pause = createPauses().pause, patienceSeconds = 120, timeoutMs } = options
   // A path belongs to the operation, and a bad address is better refused here than in each call.
   const { origin } = new URL(options.url)
   const credentials = signer ? openCredentials(origin, signer) : null
   const patience = patienceSeconds > 0 ? { seconds: patienceSeconds, pause } : null
-  const wiring = { url: origin, credentials, storage, patience }
-  return createCaller({ ...wiring, ...(timeoutMs !== undefined && { timeoutMs }) })
+  const wiring = { url: origin, credentials, storage: storage ?? new Map(), patience }
+  const caller = createCaller({ ...wiring, ...(timeoutMs !== undefined && { timeoutMs }) })
+  return { ...caller, url: origin, storage: storage ?? null }
 }
 
 const nowhere: TextStore = { read: () => null, write: () => false, remove: () => undefined }

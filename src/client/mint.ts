@@ -3,7 +3,7 @@ import { clientLimits } from '../base/limits-client.ts'
 import type { Benefit } from '../coupons/benefit.ts'
 import type { Rules } from '../coupons/rules.ts'
 import { ApiError } from './api-error.ts'
-import type { Caller } from './caller.ts'
+import type { Caller, CallOptions } from './caller.ts'
 import type { Mint, MintAnswer } from './described/coupons.ts'
 import type { Authorization, VoucherResult } from './models.ts'
 import { isOpen, nameOf, once, withName } from './once.ts'
@@ -25,10 +25,17 @@ export async function listMintable(caller: Caller): Promise<Mintable[]> {
 }
 
 /** Issue one voucher. After a lost answer, the next call for the same coupon fetches it and issues no other. */
-export async function mintOne(caller: Caller, couponId: string): Promise<VoucherResult> {
-  const body = { couponId }
-  const mint = (name: string) => caller.call('POST /api/coupons/mint', { body, once: name })
-  const answer = await once(caller, 'mint', body, mint)
+export function mintOne(caller: Caller, couponId: string): Promise<VoucherResult> {
+  return once(caller, 'mint', { couponId }, (name) => mintNamed(caller, couponId, { once: name }))
+}
+
+/** Issue one voucher under the name of its key. */
+export async function mintNamed(
+  caller: Caller,
+  couponId: string,
+  options: CallOptions & { once: string },
+): Promise<VoucherResult> {
+  const answer = await caller.call('POST /api/coupons/mint', { ...options, body: { couponId } })
   if ('voucher' in answer) return answer
   throw new ApiError('answer-invalid')
 }

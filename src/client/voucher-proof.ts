@@ -7,6 +7,7 @@ import { isBenefitType, parseBenefit } from '../coupons/benefit.ts'
 import { contentObject, parseEvent } from '../nostr/event.ts'
 import { kinds } from '../nostr/kinds.ts'
 import type { Benefit, NostrEvent } from './described/vouchers.ts'
+import { isPublicKey } from './public-key.ts'
 import { rulesIn, type ShownRules } from './voucher-rules.ts'
 
 /** The promise of a signed voucher. */
@@ -33,8 +34,6 @@ export type Verdict =
       why: 'shape' | 'signature' | 'other-manager' | 'other-merchant' | 'phase' | 'nonce'
     }
 
-const hex32 = /^[0-9a-f]{64}$/
-
 type Expected = {
   /** The manager's key, pinned when the service could be reached. */
   manager: string
@@ -52,7 +51,7 @@ type Expected = {
  */
 export function verifyVoucher(value: unknown, expected: Expected): Verdict {
   const { manager, nonce, owner, now = systemClock() } = expected
-  if (![manager, owner ?? manager].every((key) => hex32.test(key)))
+  if (![manager, owner ?? manager].every(isPublicKey))
     throw new RangeError('manager and owner are public keys in hex')
   const event = parseEvent(value)
   if (!event || event.kind !== kinds.voucher) return { genuine: false, why: 'shape' }

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packClient } from '../../.tools/client/pack.ts'
+import { type Folder, openFolder } from '../../src/client/folder.ts'
 import {
   call,
   createDefinition,
@@ -106,16 +107,15 @@ test('the package has the client, its types and its licences, and no file beside
   const list = Bun.spawnSync(['tar', '-tzf', archive]).stdout.toString().trim().split('\n')
   const plain = list.map((path) => path.replace(/-[a-z0-9]{8}\.js$/, '-hash.js'))
   const described = readdirSync(join(root, 'src/client/described'))
-  const types = ['api-error', 'bunker', 'caller', 'client', 'index', 'key-text']
-  const more = ['persist', 'signer', 'signer-extension', 'signer-key', 'signer-remote', 'texts']
+  const types = ['api-error', 'bunker', 'caller', 'client', 'folder', 'index', 'issue', 'key-text']
+  const more = ['outcome', 'persist', 'receive', 'redeem', 'signer', 'texts', 'voucher-proof']
+  const signers = ['extension', 'key', 'remote'].map((name) => `signer-${name}`)
   expect(new Set(plain)).toEqual(
     new Set(
       [
         ...['LICENSE', 'README.md', 'licences.txt', 'package.json', 'index.js'],
-        ...['index-hash.js', 'signer-remote-hash.js'],
-        ...[...types, ...more, 'voucher-proof', 'voucher-rules'].map(
-          (name) => `types/${name}.d.ts`,
-        ),
+        ...['folder.js', 'index-hash.js', 'signer-remote-hash.js'],
+        ...[...types, ...more, ...signers, 'voucher-rules'].map((name) => `types/${name}.d.ts`),
         ...described
           .filter((name) => name !== 'facts.ts' && name !== 'unkeyed.ts')
           .map((name) => `types/described/${name.replace('.ts', '.d.ts')}`),
@@ -131,7 +131,8 @@ test('the package needs nostr-tools and nothing else, and carries nothing of the
   )
   expect([Object.keys(dependencies), closed]).toEqual([['nostr-tools'], undefined])
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  const files = names.filter((name) => /\.[jt]s$/.test(name))
+  // The storage for Node is an entry of its own, which no other file imports.
+  const files = names.filter((name) => /\.[jt]s$/.test(name) && name !== 'folder.js')
   const texts = files.map((name) => readFileSync(join(folder, name), 'utf8'))
   const transpiler = new Bun.Transpiler({ loader: 'ts' })
   const imported = texts.flatMap((text) => transpiler.scanImports(text).map(({ path }) => path))
@@ -141,18 +142,59 @@ test('the package needs nostr-tools and nothing else, and carries nothing of the
   )
   const ofService = /elysia|typebox|bun:|node:|process\.env|\bBun\.|CREATE TABLE|cuponera serve/i
   expect(files.filter((_, at) => ofService.test(texts[at] ?? ''))).toEqual([])
+  const own = readFileSync(join(folder, 'folder.js'), 'utf8')
+  const needed = transpiler.scanImports(own).map(({ path }) => path)
+  expect(new Set(needed)).toEqual(new Set(['node:crypto', 'node:fs', 'node:path']))
+  expect(texts.filter((text) => /['"]\.\/folder\.js['"]/.test(text))).toEqual([])
   // Browsers have it later than all the rest.
   expect(files.filter((_, at) => texts[at]?.includes('URL.parse('))).toEqual([])
   // The program itself cannot be published by mistake.
   expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).private).toBe(true)
 })
 
+test('a bundle for browsers has the client, and no storage for Node', async () => {
+  const folder = newProject()
+  const bundle = async (text: string) => {
+    writeFileSync(join(folder, 'page.js'), text)
+    const entry = join(folder, 'page.js')
+    const built = Bun.build({ entrypoints: [entry], target: 'browser', throw: true, minify: true })
+    return (await built).outputs[0]?.text()
+  }
+  const script = (scripts.get('till.js') ?? '').replace(/.*openFolder.*\n/g, '')
+  const page = await bundle(script.replace(', storage,', ', storage: new Map(),'))
+  expect(page).toContain('/api/coupons/claim')
+  expect(page).not.toMatch(/node:|writeFileSync/)
+  await expect(bundle(scripts.get('till.js') ?? '')).rejects.toThrow()
+})
+
+test('a till, a wallet and an issuer are ten lines each', () => {
+  for (const name of ['till.js', 'wallet.js', 'issuer.js']) {
+    const lines = (scripts.get(name) ?? '').trimEnd().split('\n')
+    expect([name, lines.length <= 10, lines.filter((line) => line.length > 100)]).toEqual([
+      name,
+      true,
+      [],
+    ])
+  }
+})
+
 test('the types of the package hold in a project of its own, under both resolutions', () => {
   const folder = newProject()
   writeFileSync(
     join(folder, 'till.ts'),
-    `import { createClient, type ClaimAnswer, verifyVoucher } from 'cuponera/client'
+    `import { createClient, type ClaimAnswer, receive, redeem, verifyVoucher } from 'cuponera/client'
+     import { openFolder } from 'cuponera/client/folder'
      const client = createClient({ url: 'https://cupones.example', storage: new Map() })
+     const other = createClient({ url: 'https://cupones.example', storage: openFolder('keys') })
+     const redeemed = await redeem(client, { nonce: 'x', sale: '1', owner: '' })
+     export const told: string =
+       redeemed.outcome === 'granted' ? redeemed.once :
+       redeemed.outcome === 'used' ? redeemed.coupon.name : redeemed.code
+     const received = await receive(other, { nonce: 'x' })
+     export const mine: string =
+       received.outcome === 'received' ? received.coupon.nonce : received.sentence
+     // @ts-expect-error a till names its merchant
+     await redeem(client, { nonce: 'x', sale: '1' })
      const body = { nonce: 'x' }
      const answer: ClaimAnswer = await client.call('POST /api/coupons/claim', { body, once: 'a' })
      const verdict = verifyVoucher(answer.voucher, { manager: '' })
@@ -203,14 +245,13 @@ const trouble: [what: string, faults: (Fault | 'restart')[]][] = [
   ['a restart', [{ at: 'after', how: badGateway }, 'restart']],
 ]
 
+/** The storage of a script. */
+function kept(project: string, name: string): Folder {
+  return openFolder(join(project, name))
+}
+
 test('the scripts of the page spend every coupon once, whatever the proxy does, and know it', async () => {
-  expect([...scripts.keys()]).toEqual([
-    'look.js',
-    'storage.js',
-    'till.js',
-    'wallet.js',
-    'issuer.js',
-  ])
+  expect([...scripts.keys()]).toEqual(['look.js', 'till.js', 'wallet.js', 'issuer.js'])
   const token = await openSession(server.url, merchant, origin)
   const couponId = await createDefinition(server.url, token)
   const owner = merchant.pubkey
@@ -221,16 +262,18 @@ test('the scripts of the page spend every coupon once, whatever the proxy does, 
   const lived = (await Promise.all(minted)).map(async ([what, faults, nonce]) => {
     const [till, wallet] = [newProject(), newProject()]
     const { origin: toWallet } = await newProxy(refresh, ...faults)
-    const mine = await run(wallet, toWallet, 'wallet.js', nonce)
-    expect({ what, mine }).toEqual({ what, mine: expect.stringMatching(/^[\w-]{22}$/) })
-    const kept = readdirSync(join(wallet, 'keys'))
-    expect(kept.toSorted()).toEqual([encodeURIComponent(`coupon ${mine}`), 'manager'])
+    const taken = await run(wallet, toWallet, 'wallet.js', nonce)
+    expect({ what, taken }).toEqual({ what, taken: expect.stringMatching(/^received [\w-]{22}$/) })
+    const mine = taken.slice('received '.length)
+    expect(new Set(kept(wallet, 'wallet').names())).toEqual(
+      new Set([`manager ${toWallet}`, `receive:{"nonce":"${nonce}"}`]),
+    )
     const { origin: toTill } = await newProxy(claim, ...faults)
     const sales = ['sale 1', 'sale 1', 'sale 2']
     const said: string[] = []
     for (const sale of sales) said.push(await run(till, toTill, 'till.js', mine, sale, owner))
-    const grant = 'grant Café gratis'
-    expect({ what, said }).toEqual({ what, said: [grant, grant, 'used before Café gratis'] })
+    const grant = 'granted Café gratis'
+    expect({ what, said }).toEqual({ what, said: [grant, grant, 'used Café gratis'] })
     expect(await run(till, toTill, 'look.js', mine)).toBe('claimed Café gratis')
     expect(await run(till, toTill, 'till.js', nonce, 'sale 3', owner)).toBe('refused voucher-moved')
     return mine
@@ -257,10 +300,33 @@ test('a till that dies before the answer learns it when it starts again', async 
   })
   dying.kill('SIGKILL')
   await dying.exited
-  expect(await run(till, proxy.origin, ...args)).toBe('grant Café gratis')
+  expect(await run(till, proxy.origin, ...args)).toBe('granted Café gratis')
   // Without its key the program would call its own sale used.
-  rmSync(join(till, 'keys'), { recursive: true })
-  expect(await run(till, proxy.origin, ...args)).toBe('used before Café gratis')
+  rmSync(join(till, 'till'), { recursive: true })
+  expect(await run(till, proxy.origin, ...args)).toBe('used Café gratis')
+})
+
+test('a mistyped nonce whose first attempt was lost leaves no key behind', async () => {
+  const folder = newProject()
+  const [claims, refreshes] = await Promise.all(
+    [claim, refresh].map((route) => newProxy(route, { at: 'before', how: 'hang' })),
+  )
+  const lose = async (proxy: FaultyProxy | undefined, route: string, ...args: string[]) => {
+    const url = proxy?.origin ?? ''
+    const dying = start(folder, url, ...args)
+    await until('the request left', async () => proxy?.seen.get(route) === 1)
+    dying.kill('SIGKILL')
+    await dying.exited
+    return run(folder, url, ...args)
+  }
+  expect(
+    await Promise.all([
+      lose(claims, claim, 'till.js', 'mistyped', 'sale 1', merchant.pubkey),
+      lose(refreshes, refresh, 'wallet.js', 'mistyped'),
+    ]),
+  ).toEqual(['refused nonce-invalid', 'refused nonce-invalid'])
+  expect(kept(folder, 'till').names()).toEqual([])
+  expect(kept(folder, 'wallet').names()).toEqual([`manager ${refreshes?.origin}`])
 })
 
 test('a till sells under yesterday’s number again, and gets over yesterday’s key', async () => {
@@ -272,46 +338,28 @@ test('a till sells under yesterday’s number again, and gets over yesterday’s
   const till = newProject()
   const sell = (nonce: string) =>
     run(till, server.url, 'till.js', nonce, 'sale 17', merchant.pubkey)
-  expect([await sell(first), await sell(second)]).toEqual([
-    'grant Café gratis',
-    'grant Café gratis',
-  ])
+  const grant = 'granted Café gratis'
+  expect([await sell(first), await sell(second)]).toEqual([grant, grant])
   expect(await sell('A'.repeat(22))).toBe('refused voucher-unknown')
-  for (const owner of [[], [newSigner().pubkey]]) {
-    const other = await run(till, server.url, 'till.js', first, 'sale 17', ...owner)
-    expect(other).toBe('redeemed before, with another body idempotency-key-reused')
-  }
-  const keys = join(till, 'keys')
-  expect(readdirSync(keys)).toHaveLength(2)
-  for (const name of readdirSync(keys)) writeFileSync(join(keys, name), `${'k'.repeat(22)} 1000`)
-  expect(await sell(first)).toBe('unknown: ask again key-expired')
-  expect(await sell(first)).toBe('used before Café gratis')
+  const other = await run(till, server.url, 'till.js', first, 'sale 17', newSigner().pubkey)
+  expect(other).toBe('other-body idempotency-key-reused')
+  const keys = kept(till, 'till')
+  expect(keys.names()).toHaveLength(2)
+  for (const name of keys.names()) keys.set(name, `${'k'.repeat(22)} 1000`)
+  expect(await sell(first)).toBe('unknown key-expired')
+  expect(await sell(first)).toBe('used Café gratis')
+  expect(keys.names()).toHaveLength(1)
 })
 
-test('the scripts keep their key where an error says nothing of the request', async () => {
-  const folder = newProject()
-  const broken = `
-    const { get } = storage
-    storage.get = (name) => {
-      if (name.startsWith('once:')) throw new Error('disk')
-      return get(name)
-    }\n`
-  writeFileSync(join(folder, 'storage.js'), `${scripts.get('storage.js')}${broken}`)
-  const nonce = 'A'.repeat(22)
-  const keys = ['once:sale 1 ', 'once:'].map((name) => encodeURIComponent(`${name}${nonce}`))
-  mkdirSync(join(folder, 'keys'))
-  for (const name of keys) writeFileSync(join(folder, 'keys', name), `${'k'.repeat(22)} 1000`)
-  const sold = await run(folder, server.url, 'till.js', nonce, 'sale 1', merchant.pubkey)
-  expect(sold).toBe('unknown: ask again disk')
-  expect(await run(folder, server.url, 'wallet.js', nonce)).toContain('Error: disk')
-  expect(readdirSync(join(folder, 'keys'))).toEqual(expect.arrayContaining(keys))
+test('a till is not granted by the JSON of another server', async () => {
   const till = newProject()
   const other = JSON.stringify({ nonce: 'csp-nonce', status: 'success', voucher: {}, name: 'x' })
   const { origin } = await newProxy(claim, { at: 'before', how: { status: 200, body: other } })
-  const granted = await run(till, origin, 'till.js', nonce, 'sale 1', merchant.pubkey)
+  const nonce = 'A'.repeat(22)
+  const told = await run(till, origin, 'till.js', nonce, 'sale 1', merchant.pubkey)
   // The client asked again, and the service does not know the coupon.
-  expect(granted).toBe('refused voucher-unknown')
-  expect(readdirSync(join(till, 'keys'))).toEqual([])
+  expect(told).toBe('refused voucher-unknown')
+  expect(kept(till, 'till').names()).toEqual([])
 })
 
 test('a bunker in a Node without WebSocket is an error that a program can catch', async () => {
@@ -327,13 +375,14 @@ test('a bunker in a Node without WebSocket is an error that a program can catch'
 
 test('the script of the issuer signs in, and mints the same voucher when it runs again', async () => {
   const local = await startServer()
+  const couponId = await createDefinition(local.url, await openSession(local.url, merchant))
   const issuer = newProject()
-  const order = (number: string) => run(issuer, local.url, 'issuer.js', number)
+  const order = (number: string) => run(issuer, local.url, 'issuer.js', couponId, number)
   const first = await order('1')
-  expect(first).toMatch(/^[\w-]{22}$/)
+  expect(first).toMatch(/^issued [\w-]{22}$/)
   expect(await order('1')).toBe(first)
   expect(await order('2')).not.toBe(first)
   // No key stays, which tomorrow would be too old.
-  const kept = ['definition', 'order 1', 'order 2'].map(encodeURIComponent)
-  expect(readdirSync(join(issuer, 'keys')).toSorted()).toEqual(kept)
+  const names = ['1', '2'].map((one) => `issue:${JSON.stringify({ couponId, order: one })}`)
+  expect(new Set(kept(issuer, 'issued').names())).toEqual(new Set(names))
 })

@@ -1,0 +1,58 @@
+/** A storage for Node and Bun, `cuponera/client/folder`: one file for each name. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { makeDirectory, writeDurably } from '../base/durable.ts'
+import { parseStored } from './json.ts'
+
+export type Folder = {
+  get(name: string): string | null
+  /** The text is on disk when it returns. */
+  set(name: string, text: string): void
+  delete(name: string): void
+  names(): string[]
+}
+
+/** Open a folder (0700), made where it is missing, with files (0600) that one program at a time uses. Throws errors of files. */
+export function openFolder(path: string): Folder {
+  const folder = resolve(path)
+  makeDirectory(folder)
+  // A name may be long, have slashes, or differ from another one by its case only.
+  const fileOf = (name: string) =>
+    join(folder, createHash('sha256').update(JSON.stringify(name)).digest('hex'))
+  return {
+    get(name) {
+      const file = fileOf(name)
+      const content = read(file)
+      if (content === null) return null
+      const kept = parseKept(content)
+      if (kept?.name !== name) throw new Error(`${file} is damaged`)
+      return kept.text
+    },
+    set(name, text) {
+      const file = fileOf(name)
+      writeDurably(file, `${JSON.stringify(name)}\n${text}`, `${file}.${process.pid}.new`)
+    },
+    delete: (name) => rmSync(fileOf(name), { force: true }),
+    names() {
+      const files = readdirSync(folder).filter((file) => /^[0-9a-f]{64}$/.test(file))
+      return files.flatMap((file) => parseKept(read(join(folder, file)) ?? '')?.name ?? [])
+    },
+  }
+}
+
+function read(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw cause
+  }
+}
+
+/** The first line is the name as JSON. */
+function parseKept(content: string): { name: string; text: string } | null {
+  const end = content.indexOf('\n')
+  const name = end === -1 ? null : parseStored(content.slice(0, end))
+  return typeof name === 'string' ? { name, text: content.slice(end + 1) } : null
+}

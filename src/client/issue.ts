@@ -1,0 +1,31 @@
+/** Issuing a coupon for an order of the merchant's own system. */
+import type { CallOptions } from './caller.ts'
+import type { Client } from './client.ts'
+import { mintNamed } from './mint.ts'
+import { type Failed, failureOf, type Stored, storeOnce } from './outcome.ts'
+
+export type Issued = ({ outcome: 'issued' } & Stored) | Failed
+
+type Order = {
+  /** The definition to issue from. */
+  couponId: string
+  /** The merchant's number of the order. */
+  order: string
+}
+
+/**
+ * Issue a coupon for an order, and store it. The same order gets the same coupon, on any day. Throws RangeError for an
+ * empty order, TypeError for a client without a storage, the reason of a signal, and errors of the storage.
+ */
+export async function issue(
+  client: Client,
+  { couponId, order, ...options }: Order & CallOptions,
+): Promise<Issued> {
+  if (typeof order !== 'string' || order === '') throw new RangeError('order is a text')
+  const mint = (once: string) => mintNamed(client, couponId, { ...options, once })
+  try {
+    return { outcome: 'issued', ...(await storeOnce(client, 'issue', { couponId, order }, mint)) }
+  } catch (cause) {
+    return failureOf(cause)
+  }
+}
