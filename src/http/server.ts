@@ -145,6 +145,8 @@ function listen({ hostname, port, tls }: ServerOptions, handlers: Handlers) {
     ...handlers,
     hostname,
     development: false,
+    // Bun's default outside of development: a second service on a port would get half of the connections.
+    reusePort: false,
     idleTimeout: limits.idleSeconds,
     maxRequestBodySize: limits.serverBodyBytesMax,
   }

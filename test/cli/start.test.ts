@@ -32,6 +32,13 @@ test('a data directory that is a file is reported in one line', async () => {
   await expectLine(dataDir, `cannot use the data directory ${dataDir} (EEXIST)`)
 })
 
+test('a port of another service is reported in one line, and stays with that service', async () => {
+  const { port } = new URL((await startServer()).url)
+  const { code, stderr } = await runCommand(['serve', '--port', port], { dataDir: newDirectory() })
+  expect(stderr).toEndWith(`cuponera: cannot listen on 127.0.0.1 port ${port} (EADDRINUSE)\n`)
+  expect(code).toBe(1)
+})
+
 test('a directory below a file is reported in one line', async () => {
   const file = join(newDirectory(), 'data')
   writeFileSync(file, 'notes')
