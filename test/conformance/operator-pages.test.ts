@@ -319,7 +319,8 @@ test('each command for Docker has an image, a container, ports, volumes and sett
     else if (verb === 'exec') {
       expect(words.slice(0, 2)).toEqual(['cuponera', 'cuponera'])
       expect(commandsOfProgram).toContain(words[2] ?? '')
-    } else expect([verb, ...words.slice(0, 2)]).toEqual(['network', 'inspect', 'bridge'])
+    } else if (verb === 'rm') expect(words).toEqual(['-f', 'cuponera'])
+    else expect([verb, ...words.slice(0, 2)]).toEqual(['inspect', 'cuponera', '-f'])
   }
   // Flags in the text between the blocks.
   const flags = [...page.matchAll(/`(-p \d+[^`]+)`/g)].map(([, text = '']) => text.split(/\s+/))
