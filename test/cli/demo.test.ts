@@ -4,6 +4,7 @@ import type { NostrEvent } from '../../src/nostr/event.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { type Json, newSigner } from '../support/client.ts'
 import { runDemo as runHonestly } from '../support/demo.ts'
+import { blockWith } from '../support/printed.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
 
 type Answer = { status: number; text: string; headers: Headers }
@@ -79,6 +80,15 @@ test('the demo runs the whole life of a coupon on a real server', async () => {
   expect(output).toContain('Everything as it should be')
   expect(output.match(/^✓ /gm)?.length).toBe(23)
   expect(code).toBe(0)
+
+  // Names, bytes and the lines that are left out differ.
+  const form = (line: string) => line.replace(/[\w-]{5,6}…/g, 'X…').replace(/\d+ bytes/, 'N bytes')
+  const lines = output.split('\n').map(form)
+  const printed = blockWith('README.md', 'The minter mints').trimEnd().split('\n').map(form)
+  const places = printed.filter((line) => line !== '…').map((line) => lines.indexOf(line))
+  expect(places.length).toBeGreaterThan(10)
+  expect(places).not.toContain(-1)
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
 })
 
 test('no line of its output shows a whole nonce, token or key', async () => {

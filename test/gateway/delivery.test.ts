@@ -9,6 +9,7 @@ import { damage, databaseOf, testOfFile } from '../support/database.ts'
 import { deliverOneMore } from '../support/delivered.ts'
 import { createEvent } from '../support/events.ts'
 import { startFaultyRelay, stopRelays, tell } from '../support/faulty-relay.ts'
+import { blockWith } from '../support/printed.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -273,7 +274,7 @@ test('the command relays and the metrics show the state of each relay', async ()
     // The refusal later is newer than this end of a connection, so it is the last error.
     open: (socket) => (relay.connections() === 1 ? socket.close() : undefined),
     event(socket, { id, kind }) {
-      if (kind === 7) tell(socket, 'OK', id, false, 'blocked: no likes')
+      if (kind === 7) tell(socket, 'OK', id, false, 'blocked: members only')
       return kind === 7
     },
   })
@@ -297,8 +298,15 @@ test('the command relays and the metrics show the state of each relay', async ()
   expect(rows.find((row) => row.startsWith('embedded'))).toMatch(
     /^embedded +0 +\d{4}-\S+Z +2 +0 +\d+ +-$/,
   )
+  // As docs/operations.md prints it, but for addresses, counts and times.
+  const cells = (line: string) => {
+    const [, ...values] = line.split(/ {2,}/)
+    return values.map((value) => value.replace(/^\d+$/, 'N').replace(/^\d{4}-\S+Z$/, 'then'))
+  }
+  const printed = blockWith('docs/operations.md', 'last error').trimEnd().split('\n')
+  expect(rows.map(cells)).toEqual(printed.map(cells))
   const outside = rows.find((row) => row.startsWith(relay.url))
-  expect(outside).toMatch(/ +0 +\d{4}-\S+Z +1 +1 +\d+ +blocked: no likes$/)
+  expect(outside).toMatch(/ +0 +\d{4}-\S+Z +1 +1 +\d+ +blocked: members only$/)
   expect(rows.find((row) => row.startsWith('ws://127.0.0.1:9 '))).toMatch(
     / +2 +not connected +0 +0 +- +no connection$/,
   )

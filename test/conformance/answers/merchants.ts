@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
 import { npubOf } from '../../../src/nostr/keys.ts'
 import { call, newSigner, percentBenefit } from '../../support/client.ts'
+import { secondsNow, untilSecond } from '../../support/clock.ts'
 import { startClosed } from '../../support/closed.ts'
 import type { Documented } from '../../support/documented.ts'
 import { pngOf, samples } from '../../support/pictures.ts'
@@ -37,6 +38,8 @@ export function testMerchants({ scenario, newCaller }: Documented): void {
     await refused(add, 'merchants-owner-only', { body: { pubkey } })
     await refused(remove, 'merchants-owner-only', named(pubkey))
     await send(setup, { body: { code: at.code } })
+    // The newest is first, by the second.
+    await untilSecond(secondsNow() + 1)
     await send(add, { body: { pubkey: key } })
     await send(list)
     await ask(add, { body: { pubkey, label: 'La panadería' } })
