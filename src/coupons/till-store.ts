@@ -40,7 +40,7 @@ export function createTillStore(sql: Sql) {
     async count(owner: Uint8Array, pubkey: Uint8Array | null, hour: number): Promise<void> {
       const counted = [owner, pubkey ?? unlisted, hour] as const
       // One statement but for the first redemption of an hour.
-      if ((await addToHour.changes(...counted)) === 1) return
+      if (await addToHour.expectOne(...counted)) return
       insert.run(owner, pubkey ?? unlisted)
       insertHour.run(...counted)
     },

@@ -251,10 +251,10 @@ export function createVoucherStore(sql: Sql) {
       const till = filed.by?.listed ? by : null
       // Counted before the guard has answered: a refusal takes both back.
       const [ended] = await Promise.all([
-        endOpen.changes('claimed', now, voucher.rowId, now),
+        endOpen.expectOne('claimed', now, voucher.rowId, now),
         tills.count(owner, till, hour),
       ])
-      if (ended !== 1) return false
+      if (!ended) return false
       insertRedemption.run(
         voucher.rowId,
         owner,
@@ -274,7 +274,7 @@ export function createVoucherStore(sql: Sql) {
 
     /** Burn `old` and insert its successor. False if it was not spendable; the UPDATE itself checks it again. */
     async replace(old: Voucher, by: Successor): Promise<boolean> {
-      if ((await endOpen.changes('refreshed', by.now, old.rowId, by.now)) !== 1) return false
+      if (!(await endOpen.expectOne('refreshed', by.now, old.rowId, by.now))) return false
       const { rowId, definitionRowId, revisionId, rootId } = old
       insertSuccessor.run(by.handle, definitionRowId, revisionId, rootId, by.now, rowId)
       insertRefresh.run(by.handle, old.rowId, by.keyMac, by.sealed)

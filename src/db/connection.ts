@@ -92,6 +92,10 @@ class Query<Row, Params extends SqlValue[]> implements SqlQuery<Row, Params> {
     return this.prepare().run(...params).changes
   }
 
+  async expectOne(...params: Params): Promise<boolean> {
+    return (await this.changes(...params)) === 1
+  }
+
   run(...params: Params): void {
     this.prepare().run(...params)
   }

@@ -39,6 +39,11 @@ export type SqlQuery<Row, Params extends SqlValue[]> = {
   all(...params: Params): Promise<Row[]>
   /** Write. Resolves to the number of changed rows. */
   changes(...params: Params): Promise<number>
+  /**
+   * Write the one row that a read under the same roots has shown. Resolves to false if there was none. An engine may answer
+   * before it knows: where it was wrong it commits nothing, and runs the operation again.
+   */
+  expectOne(...params: Params): Promise<boolean>
   /** Write. The engine waits for the end before it commits. */
   run(...params: Params): void
 }

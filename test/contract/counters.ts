@@ -62,6 +62,17 @@ export function counters(it: It<CouponTx>): void {
       const text = sql.counters.addToExisting('expiries', count)
       expect(await sql.query<null, Numbers>(text).changes(1, at, 5)).toBe(0)
     })
+    const expected = await stores.write(async ({ sql }) => {
+      const keys = { till_id: '(SELECT id FROM tills WHERE id = ?1)', hour: '?2' }
+      const text = sql.counters.addToExisting('till_hours', { keys, by: { claimed: '1' } })
+      sql
+        .query<null, []>(
+          sql.counters.addToExisting('totals', { keys: { id: '1' }, by: { issued: '1' } }),
+        )
+        .run()
+      return sql.query<null, [number, number]>(text).expectOne(1, at)
+    })
+    expect(expected).toBe(false)
   })
 
   it('dropped counters are zero, count on from there, and leave others as they are', async (stores) => {

@@ -164,6 +164,7 @@ function watched(sql: Sql, { prepared, ran }: Statements): Sql {
       get: (...params: Params) => ran.add(known) && query.get(...params),
       all: (...params: Params) => ran.add(known) && query.all(...params),
       changes: (...params: Params) => ran.add(known) && query.changes(...params),
+      expectOne: (...params: Params) => ran.add(known) && query.expectOne(...params),
       run: (...params: Params) => void (ran.add(known) && query.run(...params)),
     }
   }

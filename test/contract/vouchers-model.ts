@@ -42,9 +42,8 @@ export function modelVouchers(it: It<CouponTx>): void {
       const model = minted(number)
       return model && (model.expiresAt === null || model.expiresAt > now) ? model : null
     }
-    const end = (model: ModelVoucher | null, phase: ModelVoucher['phase']): boolean => {
+    const end = (model: ModelVoucher | null, phase: ModelVoucher['phase']): void => {
       if (model) Object.assign(model, { phase, endedAt: now })
-      return model !== null
     }
     const definition = async (tx: CouponTx, number: number): Promise<StoredDefinition> =>
       found(await tx.definitions.find(uuid(number)))
@@ -64,19 +63,24 @@ export function modelVouchers(it: It<CouponTx>): void {
         vouchers.set(one, { definition: number, phase: 'minted', expiresAt, endedAt: null })
       }
     }
+    // An engine may run it again, so the map is changed by its result, after the commit.
     const spend = async (tx: CouponTx, number: number, how: 'claim' | 'replace' | 'void') => {
       const voucher = await tx.vouchers.find(handle(number))
       if (!voucher) return expect(vouchers.has(number)).toBe(false)
+      const model = how === 'void' ? minted(number) : spendable(number)
       if (how === 'claim') {
-        const claimed = await tx.vouchers.claim(voucher, filed, now)
-        expect(claimed).toBe(end(spendable(number), 'claimed'))
-      } else if (how === 'void') {
-        expect(await tx.vouchers.void(voucher, now)).toBe(end(minted(number), 'voided'))
-      } else {
-        const by = { handle: handle(next), keyMac, sealed, now }
-        const model = spendable(number)
-        expect(await tx.vouchers.replace(voucher, by)).toBe(end(model, 'refreshed'))
+        expect(await tx.vouchers.claim(voucher, filed, now)).toBe(model !== null)
+        return () => end(model, 'claimed')
+      }
+      if (how === 'void') {
+        expect(await tx.vouchers.void(voucher, now)).toBe(model !== null)
+        return () => end(model, 'voided')
+      }
+      const by = { handle: handle(next), keyMac, sealed, now }
+      expect(await tx.vouchers.replace(voucher, by)).toBe(model !== null)
+      return () => {
         if (!model) return
+        end(model, 'refreshed')
         refreshed.count++
         vouchers.set(next++, { ...model, phase: 'minted', endedAt: null })
       }
@@ -125,8 +129,8 @@ export function modelVouchers(it: It<CouponTx>): void {
     for (let step = 0; step < steps; step++) {
       if (random.chance(0.3)) now += random.below(4)
       const some = 1 + random.below(next)
-      await stores.write(async (tx) => {
-        const roll = random.next()
+      const roll = random.next()
+      const changed = await stores.write(async (tx) => {
         if (roll < 0.3) return mint(tx, random.below(limits.length))
         if (roll < 0.5) return spend(tx, some, 'claim')
         if (roll < 0.75) return spend(tx, some, 'replace')
@@ -134,6 +138,7 @@ export function modelVouchers(it: It<CouponTx>): void {
         if (roll < 0.9) return kill(tx, random.below(limits.length))
         return sweep(tx)
       })
+      changed?.()
       if (step % 50 === 49) await compare()
     }
     await compare()

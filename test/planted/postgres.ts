@@ -126,6 +126,13 @@ export const postgresFaults: PlantedFault[] = [
     '\n',
   ),
   planted(
+    'a row that was not there counts as written',
+    'test/postgres/expected.test.ts',
+    'src/db/postgres/statements.ts',
+    'CASE count(*) WHEN 1 THEN 1 ELSE 0 END',
+    'CASE count(*) WHEN 1 THEN 1 ELSE 1 END',
+  ),
+  planted(
     'other nodes hear of a change late or never',
     'test/postgres/news.test.ts',
     engine,

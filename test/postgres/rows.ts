@@ -9,17 +9,21 @@ export type Rows = {
   insert(id: number): Promise<void>
   /** The same without a wait for its end. */
   post(id: number): void
+  /** Write a row that should be there. */
+  expect(id: number): Promise<boolean>
   count(): Promise<number>
 }
 
 function createRows(sql: Sql): Rows {
   const insert = sql.query<null, [number]>('INSERT INTO done (id) VALUES (?)')
+  const expect = sql.query<null, [number]>('UPDATE done SET id = id WHERE id = ?')
   const count = sql.query<{ n: number }, []>('SELECT count(*) AS n FROM done')
   return {
     async insert(id) {
       await insert.changes(id)
     },
     post: (id) => insert.run(id),
+    expect: (id) => expect.expectOne(id),
     async count() {
       return (await count.get())?.n ?? 0
     },

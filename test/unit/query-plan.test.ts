@@ -99,8 +99,8 @@ test('every statement is in the common part of SQLite and PostgreSQL', () => {
   const nothing = async () => null
   const query = (text: string) => {
     texts.push(text)
-    const changes = async () => 0
-    return { get: nothing, all: async () => [], changes, run: () => undefined }
+    const writes = { changes: async () => 0, expectOne: async () => false, run: () => undefined }
+    return { get: nothing, all: async () => [], ...writes }
   }
   const recording: Sql = {
     ...{ query, kept: query },

@@ -37,6 +37,7 @@ export const allCounters = `(SELECT ${columns} FROM counter_sums UNION ALL SELEC
 
 /** The beginning of a statement that appends changes. */
 const appendInto = `INSERT INTO counter_changes (${columns}) `
+const rowOf = 'VALUES'
 /** The most changes that one statement appends. */
 export const appendsMax = 8
 
@@ -71,6 +72,9 @@ export const appendedCounters: Counters = {
   },
 }
 
+/** Statements that append nothing for a key that is null, and the same ones as they fail there. */
+const failing = new Map<string, string>()
+
 /** One statement, which appends nothing where a key is null: there is no such row. */
 function append(table: CounterTable, count: Parameters<Counters['add']>[1]): string {
   const { keys, by } = partsOf(count)
@@ -78,11 +82,21 @@ function append(table: CounterTable, count: Parameters<Counters['add']>[1]): str
   const [first = '0', second = '0'] = Object.values(keys)
   const changes = [0, 1, 2, 3].map((index) => by[numbers[index] ?? ''] ?? '0')
   const values = [first, second, ...changes].map((text) => `CAST(${text} AS BIGINT)`)
-  return `${appendInto}SELECT '${table}', key1, key2, ${numberColumns.join(', ')}
+  const row = `${appendInto}${rowOf} ('${table}', ${values.join(', ')})`
+  // Rows of values cost least, and nothing but a query finds no key.
+  if (/^(\?\d+|\d+)$/.test(first)) return row
+  const text = `${appendInto}SELECT '${table}', key1, key2, ${numberColumns.join(', ')}
     FROM (SELECT ${values
       .map((text, index) => `${text} AS ${columns.split(', ')[index + 1]}`)
       .join(', ')}) AS one
     WHERE key1 IS NOT NULL`
+  failing.set(text, row)
+  return text
+}
+
+/** The same statement, which fails where it would append nothing. Null for one that appends nothing to counters. */
+export function failingAppend(text: string): string | null {
+  return isAppend(text) ? (failing.get(text) ?? text) : null
 }
 
 /** True of a statement that appends a change. */
@@ -115,7 +129,9 @@ function unionOf(appends: readonly Statement[]): string {
       .slice(appendInto.length)
       .replace(/\$(\d+)/g, (_, number) => `$${from + Number(number)}`)
   })
-  return appendInto + parts.join(' UNION ALL ')
+  if (!parts.every((part) => part.startsWith(rowOf))) return appendInto + parts.join(' UNION ALL ')
+  const rows = parts.map((part) => part.slice(rowOf.length))
+  return `${appendInto}${rowOf}${rows.join(',')}`
 }
 
 function numberOf(table: CounterTable, name: string): string {

@@ -53,12 +53,13 @@ export type PostgresOptions<Tx> = {
   channel?: 'service' | 'relay'
 }
 
-/** The operation as one caller asked for it. */
+/** The operation as one caller asked for it. `patient`: it takes nothing for written before the server says so. */
 type Work<Tx> = {
   roots: readonly Root[]
   first: First<Tx> | undefined
   operation: (tx: Tx & AfterCommit & Locking) => Promise<unknown>
   caller: Caller
+  patient: boolean
 }
 
 /** The end of an operation whose transaction has ended as it should. */
@@ -176,8 +177,8 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     const started = performance.now()
     const lane = rows > limits.lightRowsMax ? 'heavy' : 'light'
     return this.#answered(async (caller) => {
-      const work = { roots: roots === 'none' ? [] : roots, first, operation, caller }
-      const outcome = await this.#retried(async () => {
+      const outcome = await this.#retried(async (patient) => {
+        const work = { roots: roots === 'none' ? [] : roots, first, operation, caller, patient }
         await this.#clock.requireTogether()
         const { outcome, lost } = await this.#pool.use(lane, (session) => this.#run(session, work))
         // Its connection has gone: the question waits outside of the pool.
@@ -324,7 +325,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   }
 
   /** Run again what others stopped and what a lost connection took along. Tell the faults that are left. */
-  async #retried<T>(run: () => Promise<T>): Promise<T> {
+  async #retried<T>(run: (patient: boolean) => Promise<T>): Promise<T> {
     try {
       return await retried(run, {
         closed: () => this.#closed,
@@ -350,11 +351,11 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
 
   /** Run the operation in a transaction and end it. Rejects if none of it stands. */
   async #run(session: Session<Tx>, work: Work<Tx>): Promise<Attempt> {
-    const { roots, first, operation, caller } = work
+    const { roots, first, operation, caller, patient } = work
     requireCaller(caller)
     const effects: (() => void)[] = []
     const told: Told[] = []
-    const transaction = session.begin('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
+    const transaction = session.begin('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', patient)
     const tx = {
       ...session.tx,
       afterCommit: (effect: () => void) => void effects.push(effect),
@@ -379,7 +380,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       outcome = { value: await transaction.run(() => operation(tx)), effects, told }
     } catch (cause) {
       // Of a broken transaction the first failure is the cause, whatever the operation made of it.
-      const failure = transaction.failure ?? cause
+      const failure = (await transaction.failure()) ?? cause
       if (failure !== cause || isOfEngine(failure)) throw failure
       // A first part that refuses keeps its writes, too: the replay guard of a caller who is over his limit.
       if (kept === null && !(first && cause instanceof Refusal)) {

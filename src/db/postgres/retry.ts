@@ -2,7 +2,7 @@ import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import { ConnectionLost, StatementFailed } from './connection.ts'
 import { closing } from './pool.ts'
-import { StalledOperation } from './session.ts'
+import { StalledOperation, UnexpectedRows } from './session.ts'
 import { CommitUnknown } from './settlement.ts'
 
 /** SQLSTATE of an operation that another one stopped. */
@@ -50,29 +50,34 @@ export async function inTime<T>(
 
 /**
  * Run again what others stopped, and what a lost connection took along, for a while. A lost connection may have taken all of
- * that while: its operation runs once more in any case. A key that is taken twice is taken for good.
+ * that while: its operation runs once more in any case. A key that is taken twice is taken for good. `patient`: an operation
+ * that took a row for written waits for its answers from then on.
  */
 export async function retried<T>(
-  run: () => Promise<T>,
+  run: (patient: boolean) => Promise<T>,
   { closed, onRetry }: { closed: () => boolean; onRetry: () => void },
 ): Promise<T> {
   const began = performance.now()
   let lost = 0
   let taken = 0
+  let patiently = false
   for (let attempt = 1; ; attempt++) {
     try {
-      return await run()
+      return await run(patiently)
     } catch (cause) {
       const patient = performance.now() < began + limits.databasePatienceSeconds * 1000
+      const tookForWritten: boolean = cause instanceof UnexpectedRows && !patiently
       const again =
-        cause instanceof ConnectionLost
+        tookForWritten ||
+        (cause instanceof ConnectionLost
           ? lost++ === 0 || patient
           : isKeyTaken(cause)
             ? taken++ === 0
-            : stoppedByOther(cause) && patient
+            : stoppedByOther(cause) && patient)
       if (!again) throw cause
       if (closed()) throw closing()
       onRetry()
+      patiently ||= tookForWritten
       await Bun.sleep(Math.random() * Math.min(2 ** attempt, limits.databaseRetryMsMax))
     }
   }
@@ -80,7 +85,7 @@ export async function retried<T>(
 
 /** True of a fault of the engine, such as a lost connection, in contrast to a failure of the operation. */
 export function isOfEngine(cause: unknown): boolean {
-  return [StatementFailed, ConnectionLost, CommitUnknown, StalledOperation].some(
+  return [StatementFailed, ConnectionLost, CommitUnknown, StalledOperation, UnexpectedRows].some(
     (kind) => cause instanceof kind,
   )
 }

@@ -4,10 +4,16 @@ import { Refusal } from '../../base/refusal.ts'
 import type { SqlValue } from '../sql.ts'
 import { type Connection, ConnectionLost, type Result, StatementFailed } from './connection.ts'
 import { appendsMax, isAppend, joinAppends } from './counters.ts'
-import type { Statement, Transaction } from './statements.ts'
+import type { Expected, Statement, Transaction } from './statements.ts'
 
 /** A part of an operation awaited something else than its transaction, or went on after the end of it. */
 export class StalledOperation extends Error {}
+
+/** A statement wrote no row, though its operation went on as if it had. The operation has to run again and wait for it. */
+export class UnexpectedRows extends Error {}
+
+/** SQLSTATE of a statement that wrote none: a division by zero, and a counter without its key. */
+const unexpected = new Set(['22012', '23502'])
 
 /** The transaction that the running code belongs to: the stores of a session are shared by all that follow each other. */
 const own = new AsyncLocalStorage<OpenTransaction>()
@@ -57,11 +63,13 @@ export class Session<Tx> {
         return ownTransaction().send(text, params)
       },
       post: (text, params) => ownTransaction().post(text, params),
+      expect: (one, params) => ownTransaction().expect(one, params),
     })
   }
 
-  begin(text: string): OpenTransaction {
-    this.#current = new OpenTransaction(this.connection, this.#schema)
+  /** `patient`: wait for the answer to each statement that has one. */
+  begin(text: string, patient = false): OpenTransaction {
+    this.#current = new OpenTransaction(this.connection, this.#schema, patient)
     this.#current.post(text, [])
     return this.#current
   }
@@ -98,6 +106,7 @@ function ownTransaction(): OpenTransaction {
 export class OpenTransaction {
   readonly #connection: Connection
   readonly #schema: number
+  readonly #patient: boolean
   /** False from when the operation has ended: a branch of it that still runs writes nothing any more. */
   #takes = true
   #open = true
@@ -110,11 +119,14 @@ export class OpenTransaction {
   #savepointAt = 0
   /** Changes of counters that go out with the next statement, as one. */
   #appends: Statement[] = []
+  /** True once a statement was taken for written. */
+  #expects = false
   readonly #stopped = Promise.withResolvers<never>()
 
-  constructor(connection: Connection, schema: number) {
+  constructor(connection: Connection, schema: number, patient: boolean) {
     this.#connection = connection
     this.#schema = schema
+    this.#patient = patient
     // It is told to those who wait for it.
     this.#stopped.promise.catch(() => undefined)
   }
@@ -125,8 +137,12 @@ export class OpenTransaction {
     return this
   }
 
-  /** The failure that broke the transaction, if one did. */
-  get failure(): Error | null {
+  /** The failure that broke the transaction, if one did. A row that was taken for written is waited for. */
+  async failure(): Promise<Error | null> {
+    if (this.#expects) {
+      this.#flush()
+      await this.#answered()
+    }
     return this.#failed?.cause ?? null
   }
 
@@ -155,8 +171,11 @@ export class OpenTransaction {
     this.#quietSince = null
     try {
       return await this.#connection.sendWithin(text, params)
-    } catch (cause) {
-      this.#failed ??= { cause: cause as Error, at }
+    } catch (failed) {
+      const wrong =
+        this.#expects && failed instanceof StatementFailed && unexpected.has(failed.code)
+      const cause = wrong ? new UnexpectedRows() : (failed as Error)
+      this.#failed ??= { cause, at }
       throw cause
     } finally {
       if (--this.#under === 0) {
@@ -173,6 +192,14 @@ export class OpenTransaction {
       return
     }
     if (this.#appends.push({ text, params }) === appendsMax) this.#flush()
+  }
+
+  /** Send a statement that should write one row. If it does not, the transaction breaks with `UnexpectedRows`. */
+  async expect({ text, failing }: Expected, params: readonly SqlValue[]): Promise<boolean> {
+    if (this.#patient) return (await this.send(text, params)).count === 1
+    this.#expects = true
+    this.post(failing, params)
+    return true
   }
 
   #flush(): void {
