@@ -14,7 +14,8 @@ export function signerOf(secret: Uint8Array): PageSigner {
 
 /** A signer with a secret key as `nsec1…`, 64 hex digits, or bytes. Throws SignerError. */
 export function openKey(key: string | Uint8Array): PageSigner {
-  const secret = typeof key === 'string' ? parseSecret(key) : Uint8Array.from(key)
+  // A program in JavaScript may pass a variable of its environment that is not set.
+  const secret = typeof key === 'string' ? parseSecret(key) : key && Uint8Array.from(key)
   if (secret?.length !== 32) throw new SignerError('key-invalid')
   return signerOf(secret)
 }

@@ -40,6 +40,7 @@ test('a secret key signs as nsec, as hex and as bytes, and another text is none'
   for (const wrong of ['', 'nsec1', npubEncode(first.pubkey), new Uint8Array(31), '0'.repeat(64)]) {
     expect(() => openKey(wrong)).toThrow(SignerError)
   }
+  expect(() => openKey(undefined as never)).toThrow(SignerError)
 })
 
 test('an extension of the browser signs (NIP-07), and may say no', async () => {
