@@ -246,8 +246,6 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     const started = performance.now()
     this.#writer ??= this.#reopen()
     const writer = this.#writer
-    // A reader of the log keeps it from beginning anew.
-    this.#do(() => this.#reader.renew())
     await runJobs(writer, batch, () => {
       if (watch.stalled) throw new StalledOperation()
     })
@@ -262,7 +260,6 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     writer.commit.run()
     this.#synced = [this.#synced[1], this.#time.steadyMs() - asked]
     if (now > this.#newestWrite) this.#newestWrite = now
-    this.#do(() => this.#reader.renew())
     // The commit is in the log, so it stands also if this fails.
     this.#do(() => this.#fold.ifLong(writer))
     this.#options.events?.committed(batch.length, (performance.now() - started) / 1000)

@@ -193,13 +193,6 @@ export const engineFaults: PlantedFault[] = [
     "this.#begin = connection.query('SELECT 1')",
   ),
   planted(
-    'reads keep their state beyond their turn',
-    engineSuite,
-    reader,
-    'if (this.#shared !== shared) return',
-    'if (this.#shared === shared) return',
-  ),
-  planted(
     'a background worker runs without its lease',
     'test/unit/jobs.test.ts',
     'src/db/jobs.ts',

@@ -144,10 +144,6 @@ export class WatchedConnection {
     return this as unknown as Sqlite
   }
 
-  get inTransaction(): boolean {
-    return this.#end !== null && this.#prepared.connection.inTransaction
-  }
-
   query(text: string) {
     let made: Statement | null = null
     const statement = () => {
