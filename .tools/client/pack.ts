@@ -85,6 +85,7 @@ function writeTypes(stage: string): void {
       extends: join(root, 'tsconfig.json'),
       compilerOptions: {
         ...{ noEmit: false, declaration: true, emitDeclarationOnly: true },
+        stripInternal: true,
         ...{ outDir: join(work, 'types'), rootDir: join(root, 'src') },
         typeRoots: [join(root, 'node_modules/@types')],
       },

@@ -6,6 +6,7 @@ import {
   openSync,
   readSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
   writeSync,
@@ -65,15 +66,25 @@ export function makeDirectory(path: string): void {
 export function writeDurably(path: string, text: string, unfinished = `${path}.new`): void {
   const file = openSync(unfinished, 'w', 0o600)
   try {
+    writeAll(file, text)
+    ownLikeDirectory(unfinished)
+    renameSync(unfinished, path)
+  } catch (cause) {
+    // It has the start of a secret, and takes room on a full disk.
+    rmSync(unfinished, { force: true })
+    throw cause
+  }
+  syncDirectory(dirname(path))
+}
+
+function writeAll(file: number, text: string): void {
+  try {
     // One write may store only a part, as on a full disk.
     writeFileSync(file, text)
     fsyncSync(file)
   } finally {
     closeSync(file)
   }
-  ownLikeDirectory(unfinished)
-  renameSync(unfinished, path)
-  syncDirectory(dirname(path))
 }
 
 /** If run as root, give a file to the owner of its directory, because the service must be able to read it. */

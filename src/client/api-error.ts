@@ -71,7 +71,10 @@ export class ApiError extends Error {
   readonly setup: boolean
   /** True where an earlier attempt got no certain answer, and this failure says nothing of it. Its caller knows. */
   afterLost = false
-  /** True where the body was refused by its form: under its key only another body may have been executed. */
+  /**
+   * True where the body was refused by its form: under its key only another body may have been executed.
+   * @internal
+   */
   ofForm = false
   /** True where the request did not leave, such as when no session could be opened for it. */
   notSent = false

@@ -4,7 +4,7 @@ import { asObject } from '../base/json.ts'
 import { clientLimits } from '../base/limits-client.ts'
 import { fits } from './answer-form.ts'
 import { answerMs, exchange } from './api.ts'
-import { ApiError } from './api-error.ts'
+import { ApiError, type FailureCode } from './api-error.ts'
 import type { RefusalCode } from './described/codes.ts'
 import { facts, keyed } from './described/facts.ts'
 import type { Asked, OperationName, Operations } from './described/operations.ts'
@@ -124,10 +124,13 @@ export function createCaller(wiring: Wiring): Caller {
     const decides = (failure: ApiError | SignerError) => {
       if (reads(name)) return true
       if (failure instanceof SignerError || failure.beforeKey) return !lost
-      return isOf(name, failure) && !(used && isOfForm(failure))
+      if (!isOf(name, failure)) return false
+      if (!isEarly(failure)) return true
+      // This call sends one body, whose form is refused each time, if it is refused at all.
+      return !used && (!lost || canEarn(input.body, failure.code))
     }
     /** Whether this body is refused, for good, before its key is looked up. */
-    const isOfForm = (failure: ApiError) =>
+    const isEarly = (failure: ApiError) =>
       beforeLookup.has(failure.code) && isOf(name, failure) && !failure.lost
     const settled = (one: Tried) => {
       if ('value' in one || one.failure instanceof SignerError) return true
@@ -141,7 +144,9 @@ export function createCaller(wiring: Wiring): Caller {
     if ('value' in tried) return tried.value
     const { failure } = tried
     failure.afterLost = !decides(failure)
-    if (failure instanceof ApiError) failure.ofForm = isOfForm(failure)
+    if (failure instanceof ApiError) {
+      failure.ofForm = isEarly(failure) && canEarn(input.body, failure.code)
+    }
     throw failure
   }
 
@@ -169,6 +174,14 @@ const beforeLookup = new Set<string>([
   ...(['body-invalid', 'field-invalid', 'nonce-invalid'] as const),
   ...(['idempotency-key-invalid', 'too-large'] as const),
 ] satisfies RefusalCode[])
+
+/** Whether the form of a body can be the reason for a refusal. A gateway has codes, too, and refuses what was executed. */
+function canEarn(body: unknown, code: FailureCode): boolean {
+  if (code !== 'nonce-invalid' && code !== 'field-invalid') return false
+  const { nonce, ...rest } = asObject(body) ?? {}
+  const ofNonce = code === 'nonce-invalid' || Object.keys(rest).length === 0
+  return !ofNonce || typeof nonce !== 'string' || !/^[\w-]{22}$/.test(nonce)
+}
 
 /** Operations whose answers the service keeps for ever. Those of the others end, and their keys before them. */
 const lasting = new Set<OperationName>(['POST /api/coupons/refresh', 'POST /api/posters/{id}/take'])
@@ -299,7 +312,7 @@ async function unsent<T>(credentials: Promise<T>): Promise<T> {
 }
 
 /** The result of `work`, or the reason of a signal that comes first. Others may wait for the same work. */
-async function unless<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+export async function unless<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work
   const over = new AbortController()
   const aborted = new Promise<never>((_, reject) => {

@@ -2,14 +2,16 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { makeDirectory, writeDurably } from '../base/durable.ts'
+import { makeDirectory, syncDirectory, writeDurably } from '../base/durable.ts'
 import { parseStored } from './json.ts'
 
 export type Folder = {
   get(name: string): string | null
   /** The text is on disk when it returns. */
   set(name: string, text: string): void
+  /** The file is gone for good when it returns. */
   delete(name: string): void
+  /** Throws for a damaged file, as `get` does. */
   names(): string[]
 }
 
@@ -17,6 +19,10 @@ export type Folder = {
 export function openFolder(path: string): Folder {
   const folder = resolve(path)
   makeDirectory(folder)
+  // A program that was killed leaves the start of a key or of a coupon.
+  for (const file of readdirSync(folder)) {
+    if (/^[0-9a-f]{64}\.\d+\.new$/.test(file)) rmSync(join(folder, file), { force: true })
+  }
   // A name may be long, have slashes, or differ from another one by its case only.
   const fileOf = (name: string) =>
     join(folder, createHash('sha256').update(JSON.stringify(name)).digest('hex'))
@@ -26,19 +32,31 @@ export function openFolder(path: string): Folder {
       const content = read(file)
       if (content === null) return null
       const kept = parseKept(content)
-      if (kept?.name !== name) throw new Error(`${file} is damaged`)
+      if (kept?.name !== name) throw damaged(file)
       return kept.text
     },
     set(name, text) {
       const file = fileOf(name)
       writeDurably(file, `${JSON.stringify(name)}\n${text}`, `${file}.${process.pid}.new`)
     },
-    delete: (name) => rmSync(fileOf(name), { force: true }),
+    delete(name) {
+      rmSync(fileOf(name), { force: true })
+      syncDirectory(folder)
+    },
     names() {
       const files = readdirSync(folder).filter((file) => /^[0-9a-f]{64}$/.test(file))
-      return files.flatMap((file) => parseKept(read(join(folder, file)) ?? '')?.name ?? [])
+      return files.map((one) => {
+        const file = join(folder, one)
+        const kept = parseKept(read(file) ?? '')
+        if (!kept || fileOf(kept.name) !== file) throw damaged(file)
+        return kept.name
+      })
     },
   }
+}
+
+function damaged(file: string): Error {
+  return new Error(`${file} is damaged`)
 }
 
 function read(file: string): string | null {

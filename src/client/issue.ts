@@ -22,9 +22,11 @@ export async function issue(
   { couponId, order, ...options }: Order & CallOptions,
 ): Promise<Issued> {
   if (typeof order !== 'string' || order === '') throw new RangeError('order is a text')
-  const mint = (once: string) => mintNamed(client, couponId, { ...options, once })
+  const ask = (once: string) => mintNamed(client, couponId, { ...options, once })
+  const asked = { operation: 'issue', request: { couponId, order } } as const
+  const asking = { ask, signal: options.signal }
   try {
-    return { outcome: 'issued', ...(await storeOnce(client, 'issue', { couponId, order }, mint)) }
+    return { outcome: 'issued', ...(await storeOnce(client, asked, asking)) }
   } catch (cause) {
     return failureOf(cause)
   }

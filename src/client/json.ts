@@ -12,6 +12,15 @@ export function parseStored(text: string | null): unknown {
   }
 }
 
+/** A value whose objects have their keys in one order, so that equal values are equal texts. */
+export function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder)
+  const object = asObject(value)
+  if (!object) return value
+  const names = Object.keys(object).sort((a, b) => (a < b ? -1 : 1))
+  return Object.fromEntries(names.map((name) => [name, inOrder(object[name])]))
+}
+
 /** The object of a text, when it has a string under each of these names; else null. */
 export function parseRecord(
   text: string | null,

@@ -1,8 +1,8 @@
 /** Receiving a coupon: it is refreshed, because whoever sent it knows its nonce, too. */
 import { ApiError } from './api-error.ts'
-import type { CallOptions } from './caller.ts'
+import type { CallOptions, KeyStorage } from './caller.ts'
 import type { Client } from './client.ts'
-import { type Failed, failureOf, type Stored, storeOnce } from './outcome.ts'
+import { type Failed, failureOf, type Stored, storageOf, storeOnce } from './outcome.ts'
 import { isPublicKey } from './public-key.ts'
 import { verifyVoucher } from './voucher-proof.ts'
 
@@ -24,15 +24,16 @@ export async function receive(
   client: Client,
   { nonce, manager: given, ...options }: Gift & CallOptions,
 ): Promise<Received> {
+  const storage = storageOf(client)
   let manager: string
   try {
-    manager = given ?? (await pinnedManager(client, options))
+    manager = given ?? (await pinnedManager(client, storage, options))
   } catch (cause) {
     // It says nothing of an earlier refresh.
     return { ...failureOf(cause), outcome: 'unknown' }
   }
   if (!isPublicKey(manager)) throw new RangeError('manager is a public key in hex')
-  const refresh = async (once: string) => {
+  const ask = async (once: string) => {
     const input = { ...options, body: { nonce }, once }
     const coupon = await client.call('POST /api/coupons/refresh', input)
     const verdict = verifyVoucher(coupon.voucher, { manager, nonce: coupon.nonce })
@@ -40,8 +41,10 @@ export async function receive(
     if (why) throw new ApiError('answer-invalid', 0, { message: `not a new coupon: ${why}` })
     return coupon
   }
+  const asked = { operation: 'receive', request: { nonce } } as const
+  const asking = { ask, signal: options.signal }
   try {
-    return { outcome: 'received', ...(await storeOnce(client, 'receive', { nonce }, refresh)) }
+    return { outcome: 'received', ...(await storeOnce(client, asked, asking)) }
   } catch (cause) {
     return failureOf(cause)
   }
@@ -49,14 +52,16 @@ export async function receive(
 
 /** The key that the service named first. Whoever holds the line later cannot swap it. */
 async function pinnedManager(
-  { call, url, storage }: Client,
+  { call, url }: Client,
+  storage: KeyStorage,
   options: CallOptions,
 ): Promise<string> {
   const place = `manager ${url}`
-  const known = await storage?.get(place)
+  const known = await storage.get(place)
+  if (known && !isPublicKey(known)) throw new Error(`the storage has no key as "${place}"`)
   if (known) return known
   const { pubkey } = await call('GET /api/coupons/manager', options)
   if (!isPublicKey(pubkey)) throw new ApiError('answer-invalid')
-  await storage?.set(place, pubkey)
+  await storage.set(place, pubkey)
   return pubkey
 }

@@ -2,6 +2,7 @@
 import { ApiError } from './api-error.ts'
 import type { Caller, CallOptions } from './caller.ts'
 import type { Claim, ClaimAnswer } from './described/vouchers.ts'
+import { inOrder } from './json.ts'
 import { nameOf } from './once.ts'
 import { type Failed, failureOf } from './outcome.ts'
 import { isPublicKey } from './public-key.ts'
@@ -23,15 +24,16 @@ export type Redeemed =
   | Failed<'other-body' | 'refused' | 'unknown'>
 
 /**
- * Redeem a coupon for a sale. The same sale gets the same outcome, also after a crash. Throws RangeError for an owner
- * that is no key and an empty sale, the reason of a signal, and errors of the storage.
+ * Redeem a coupon for a sale. The same sale gets the same outcome, also after a crash if the client has a storage
+ * that outlives it. Throws RangeError for an owner that is no key and an empty sale, the reason of a signal, and errors
+ * of the storage.
  */
 export async function redeem(
   caller: Caller,
-  { sale, headers, signal, timeoutMs, ...body }: Sale & CallOptions,
+  { sale, headers, signal, timeoutMs, ...claim }: Sale & CallOptions,
 ): Promise<Redeemed> {
   // Without an owner a till would take the coupons of any shop, and without a sale one key would serve them all.
-  if (!isPublicKey(body.owner)) throw new RangeError('owner is a public key in hex')
+  if (!isPublicKey(claim.owner)) throw new RangeError('owner is a public key in hex')
   if (typeof sale !== 'string' || sale === '') throw new RangeError('sale is a text')
   const options = {
     ...(headers && { headers }),
@@ -39,7 +41,9 @@ export async function redeem(
     ...(timeoutMs !== undefined && { timeoutMs }),
   }
   // Numbers of sales begin anew each day.
-  const once = nameOf('redeem', { sale, nonce: body.nonce })
+  const once = nameOf('redeem', { sale, nonce: claim.nonce })
+  // The service binds a key to the bytes of its body.
+  const body = inOrder(claim) as Claim
   try {
     const coupon = await caller.call('POST /api/coupons/claim', { ...options, body, once })
     if (coupon.status === 'success') return { outcome: 'granted', coupon, once }
@@ -58,6 +62,6 @@ function refusalOf(cause: unknown): Failed<'other-body' | 'refused' | 'unknown'>
   const failure = failureOf(cause)
   if (!(cause instanceof ApiError) || cause.lost) return failure
   if (cause.code === 'idempotency-key-reused') return { ...failure, outcome: 'other-body' }
-  const open = cause.mayHaveSucceeded && cause.code !== 'nonce-invalid'
+  const open = cause.mayHaveSucceeded && !(cause.ofForm && cause.code === 'nonce-invalid')
   return open ? { ...failure, outcome: 'unknown' } : failure
 }

@@ -1,7 +1,12 @@
 /** Refusals that leave open whether a request was executed, from a server that says as it is told. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import type { OperationName } from '../../src/client/described/operations.ts'
-import { type ClientOptions, createClient, type EventSigner } from '../../src/client/index.ts'
+import {
+  type ClientOptions,
+  createClient,
+  type EventSigner,
+  redeem,
+} from '../../src/client/index.ts'
 import { once } from '../../src/client/once.ts'
 import { failureOf } from '../support/api-failure.ts'
 
@@ -55,10 +60,10 @@ test('a key that the caller keeps may have been sent before', async () => {
 test('a name that has the whole body is free when its form is refused, whatever was lost before', async () => {
   const storage = new Map<string, string>()
   const client = newClient({ storage, patienceSeconds: 0 })
-  const told = async (answer: Said) => {
+  const told = async (answer: Said, of = 'mistyped') => {
     said = () => answer
-    const take = once(client, 'take', { nonce }, (name) =>
-      client.call(refresh, { body: { nonce }, once: name }),
+    const take = once(client, 'take', { nonce: of }, (name) =>
+      client.call(refresh, { body: { nonce: of }, once: name }),
     )
     const { mayHaveSucceeded } = await failureOf(take)
     return [mayHaveSucceeded, storage.size]
@@ -68,7 +73,52 @@ test('a name that has the whole body is free when its form is refused, whatever 
   expect(await told(refusal(503, 'nonce-invalid'))).toEqual([true, 1])
   expect(await told(refusal(429, 'rate-limited'))).toEqual([true, 1])
   // A caller that picks its own names may have sent another body.
+  expect(await told(refusal(413, 'too-large'))).toEqual([true, 1])
+  expect(await told(refusal(400, 'body-invalid'))).toEqual([true, 1])
   expect(await told(refusal(400, 'nonce-invalid'))).toEqual([true, 0])
+  // The form of this body is right, so the service refuses it with none of them.
+  const taken = refusal(502, 'unavailable')
+  for (const code of ['nonce-invalid', 'field-invalid', 'body-invalid', 'too-large']) {
+    storage.clear()
+    expect([await told(taken, nonce), await told(refusal(400, code), nonce)]).toEqual([
+      [true, 1],
+      [true, 1],
+    ])
+  }
+})
+
+test('a code of the form, after an answer was lost in the same call, is the word of a gateway', async () => {
+  const told = async (body: { nonce: string }, code: string) => {
+    times = 0
+    said = (count) => (count === 1 ? refusal(502, 'unavailable') : refusal(400, code))
+    return (await failureOf(newClient().call(refresh, { body, once: 'take' }))).mayHaveSucceeded
+  }
+  expect(await told({ nonce }, 'too-large')).toBe(true)
+  expect(await told({ nonce }, 'nonce-invalid')).toBe(true)
+  expect(await told({ nonce: 'mistyped' }, 'nonce-invalid')).toBe(false)
+})
+
+test('a sale has one body, in whatever order its fields are given', async () => {
+  const bodies: string[] = []
+  const own = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      bodies.push(await request.text())
+      return Response.json(sold(nonce).body)
+    },
+  })
+  try {
+    const till = createClient({ url: own.url.origin, patienceSeconds: 0 })
+    const owner = 'ab'.repeat(32)
+    const [amount, currency] = [5, 'ARS'] as const
+    await redeem(till, { nonce, owner, sale: '1', purchase: { amount, currency } })
+    await redeem(till, { purchase: { currency, amount }, sale: '1', owner, nonce })
+  } finally {
+    await own.stop(true)
+  }
+  expect(bodies).toHaveLength(2)
+  expect(bodies[1]).toBe(bodies[0] ?? '')
 })
 
 test('a claim is not answered by another coupon', async () => {

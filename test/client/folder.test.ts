@@ -55,9 +55,21 @@ test('a damaged file is an error that shows nothing of it, and no missing key', 
   ]) {
     writeFileSync(join(path, file), whole)
     damage()
-    expect(() => folder.get('once:sale')).toThrow(`${join(path, file)} is damaged`)
+    const told = `${join(path, file)} is damaged`
+    expect(() => folder.get('once:sale')).toThrow(told)
+    expect(() => folder.names()).toThrow(told)
   }
   // The next key of this name would not be the one that was sent.
   folder.delete('once:sale')
   expect(folder.get('once:sale')).toBeNull()
+})
+
+test('a folder is opened without the unfinished files of a program that was killed', () => {
+  const path = newDirectory()
+  openFolder(path).set('once:sale', 'secret-key 1000')
+  const [file = ''] = readdirSync(path)
+  writeFileSync(join(path, `${file}.4711.new`), '"once:sale"\nsecr')
+  writeFileSync(join(path, 'notes.new'), 'of somebody else')
+  expect(openFolder(path).names()).toEqual(['once:sale'])
+  expect(readdirSync(path).sort()).toEqual([file, 'notes.new'].sort())
 })

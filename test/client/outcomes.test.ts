@@ -266,6 +266,8 @@ test('a coupon that the first manager did not sign is neither stored nor lost', 
   expect((await receive(wallet, { nonce: old.nonce })).outcome).toBe('received')
   expect(texts.get(`manager ${proxy.origin}`)).toBe(before.get(`manager ${proxy.origin}`))
   await expect(receive(wallet, { nonce, manager: 'npub1xyz' })).rejects.toThrow(RangeError)
+  texts.set(`manager ${proxy.origin}`, 'damaged')
+  await expect(receive(wallet, { nonce })).rejects.toThrow(`no key as "manager ${proxy.origin}"`)
 })
 
 test('a wallet has the managers of two services', async () => {
@@ -316,6 +318,59 @@ test('a client without a storage receives and issues nothing', async () => {
   const client = createClient({ url: proxy.origin })
   await expect(receive(client, { nonce })).rejects.toThrow(TypeError)
   await expect(issue(client, { couponId, order: '1' })).rejects.toThrow(TypeError)
+  const away = createClient({ url: 'http://127.0.0.1:1', patienceSeconds: 0 })
+  await expect(receive(away, { nonce })).rejects.toThrow(TypeError)
   expect(await statusOf(nonce)).toBe('minted')
   expect((await redeem(client, { nonce, owner, sale: '1' })).outcome).toBe('granted')
+})
+
+/** A storage whose second answer about a coupon stays on its way until a key was forgotten. */
+function lagging(): KeyStorage {
+  const texts = new Map<string, string>()
+  let reads = 0
+  const forgotten = Promise.withResolvers<void>()
+  return {
+    async get(name) {
+      const text = texts.get(name)
+      if (/^(receive|issue):/.test(name) && ++reads === 2) await forgotten.promise
+      return text
+    },
+    set: (name, text) => texts.set(name, text),
+    delete(name) {
+      texts.delete(name)
+      if (name.startsWith('once:')) forgotten.resolve()
+    },
+  }
+}
+
+test('overlapping calls of one name get one coupon, however slow the storage is', async () => {
+  const nonce = await mintNonce()
+  const wallet = newClient(lagging())
+  const received = await Promise.all([receive(wallet, { nonce }), receive(wallet, { nonce })])
+  expect(received[0].outcome).toBe('received')
+  expect(received[1]).toEqual(received[0])
+  const shop = newClient(lagging(), { signer: openKey(secret) })
+  const order = { couponId, order: 'overlapping' }
+  const issued = await Promise.all([issue(shop, order), issue(shop, order)])
+  expect(issued[0].outcome).toBe('issued')
+  expect(issued[1]).toEqual(issued[0])
+})
+
+test('a call that waits for another one ends with its signal', async () => {
+  const texts = new Map<string, string>()
+  const held = Promise.withResolvers<void>()
+  const wallet = newClient({
+    get: (name) => held.promise.then(() => texts.get(name)),
+    set: (name, text) => texts.set(name, text),
+    delete: (name) => texts.delete(name),
+  })
+  const nonce = await mintNonce()
+  const manager = (await call(server.url, '/api/coupons/manager')).json.pubkey
+  const first = receive(wallet, { nonce, manager })
+  const over = new AbortController()
+  const second = receive(wallet, { nonce, manager, signal: over.signal })
+  over.abort(new Error('closed'))
+  await expect(second).rejects.toThrow('closed')
+  held.resolve()
+  expect((await first).outcome).toBe('received')
 })

@@ -35,8 +35,8 @@ export const engineFaults: PlantedFault[] = [
     'the name of a key file is not synced',
     powerCut,
     durable,
-    '  renameSync(unfinished, path)\n  syncDirectory(dirname(path))\n',
-    '  renameSync(unfinished, path)\n',
+    '    throw cause\n  }\n  syncDirectory(dirname(path))\n',
+    '    throw cause\n  }\n',
   ),
   planted(
     'a new data directory is not synced',

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeDurably } from '../../src/base/durable.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
@@ -7,7 +7,8 @@ import { cleanUp, newDirectory } from '../support/server.ts'
 afterAll(cleanUp)
 
 test('a file for which there is no room keeps its old content', () => {
-  const path = join(newDirectory(), 'key')
+  const directory = newDirectory()
+  const path = join(directory, 'key')
   writeDurably(path, 'old')
   const program = `
     import { writeDurably } from '${join(import.meta.dir, '../../src/base/durable.ts')}'
@@ -18,4 +19,5 @@ test('a file for which there is no room keeps its old content', () => {
   expect(stderr.toString()).toContain('EFBIG')
   expect(exitCode).not.toBe(0)
   expect(readFileSync(path, 'utf8')).toBe('old')
+  expect(readdirSync(directory)).toEqual(['key'])
 })
