@@ -1,20 +1,21 @@
 // A package of the distribution without root: fetched and unpacked into a folder, and nothing is installed.
 // apt checks its signatures, and the system's configuration is only read.
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const hostArch = { x64: 'amd64', arm64: 'arm64' }[process.arch]
 
 /**
  * Fetch the first of these packages that there is into `work`, a folder of its own, and unpack it there. `paths`: only
- * these of its files, such as `./usr/sbin/nginx`. The folder that has them. Throws after `deadline`, in Unix milliseconds.
+ * these of its files, such as `./usr/sbin/nginx`. `lists`: a folder for package lists that several calls share. The
+ * folder that has the files. Throws after `deadline`, in Unix milliseconds.
  */
-export function unpackPackage(names, { work, arch = hostArch, deadline, paths = [] }) {
+export function unpackPackage(names, { work, arch = hostArch, deadline, paths = [], lists }) {
   for (const tool of ['apt-get', 'dpkg-deb']) {
     if (!hasTool(tool)) throw new Error(`${tool} is not here (it comes from a Debian package)`)
   }
-  const job = { names, work, arch, deadline }
+  const job = { names, work, arch, deadline, state: lists ?? join(work, 'apt') }
   const local = process.platform === 'linux' && arch === hostArch
   const archive = (local && downloadWithSystemLists(job)) || downloadWithOwnLists(job)
   const files = join(work, 'files')
@@ -45,14 +46,13 @@ function downloadWithSystemLists(job) {
   }
 }
 
-/** Fetch by own package lists below `work`. */
+/** Fetch by own package lists in `state`, which are made once. */
 function downloadWithOwnLists(job) {
-  const { work, arch } = job
-  const state = join(work, 'apt')
+  const { arch, state } = job
   for (const folder of ['lists/partial', 'cache/archives/partial']) {
     mkdirSync(join(state, folder), { recursive: true })
   }
-  const sources = join(work, 'sources')
+  const sources = join(state, 'sources')
   mkdirSync(join(sources, 'parts'), { recursive: true })
   if (existsSync('/etc/apt/sources.list')) {
     copyFileSync('/etc/apt/sources.list', join(sources, 'sources.list'))
@@ -74,7 +74,11 @@ function downloadWithOwnLists(job) {
     'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false',
     'Acquire::IndexTargets::deb::CNF::DefaultEnabled=false',
   ].flatMap((option) => ['-o', option])
-  run('apt-get', [...options, '-q', 'update'], job)
+  const updated = join(state, 'updated')
+  if (!existsSync(updated)) {
+    run('apt-get', [...options, '-q', 'update'], job)
+    writeFileSync(updated, '')
+  }
   return download(job, options)
 }
 

@@ -5,7 +5,8 @@
  * Without one they count as failed, unless SKIP_UI=1 leaves them out. Those of test/postgres need a
  * PostgreSQL for this machine, which is among the packages: without one they count as failed, unless SKIP_PG=1.
  * Tests that need strace or a C compiler, which no package brings, say in a line `left out: …` that they did not run. So
- * do those of the pages for operators where .tools/programs.mjs cannot get nginx, Caddy and promtool from Debian.
+ * do those of the pages for operators where .tools/programs.ts cannot get nginx, Caddy and promtool from Debian. With CI
+ * set, a program that did not come in time from a Debian that was reached counts as failed, unless SKIP_PROGRAMS=1.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
@@ -49,7 +50,9 @@ const withPostgres = postgres && !postgresSkipped && hasPostgres()
 // The browser is fetched, and the program built, while the linter and the compiler work.
 const finding = pages && !skipped ? hasBrowser() : Promise.resolve(false)
 const ofOperators = (path) => /(^|[\\/])conformance([\\/]|$)/.test(path)
-const fetching = asked.length === 0 || asked.some(ofOperators) ? fetchPrograms() : undefined
+const operators = asked.length === 0 || asked.some(ofOperators)
+const fetching =
+  operators && process.env.SKIP_PROGRAMS !== '1' ? fetchPrograms() : Promise.resolve()
 await check('format and lint', bin('biome'), biome)
 const building = asked.length === 0 ? build() : Promise.resolve()
 await check('types', bin('tsc'), ['--noEmit', '--pretty', String(Boolean(colours))])
@@ -73,8 +76,11 @@ async function hasBrowser() {
 
 /** The programs that the pages for operators configure. */
 async function fetchPrograms() {
-  const script = join(root, '.tools', 'programs.mjs')
-  await part('programs of operators', process.execPath, [script], 'at the end')
+  const script = join(root, '.tools', 'programs.ts')
+  const { code } = await part('programs of operators', bun, [script], 'at the end')
+  if (code !== 0 && process.env.CI) {
+    complain('A program of operators did not come in time (SKIP_PROGRAMS=1 leaves it out).')
+  }
 }
 
 /** True if the package of PostgreSQL has programs for this machine. */

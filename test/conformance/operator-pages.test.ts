@@ -311,16 +311,24 @@ test('each command for Docker has an image, a container, ports, volumes and sett
     }
   }
 
+  // The container behind a proxy is the first one with a setting more.
+  const settings = commands
+    .filter((words) => words.includes('-p'))
+    .map((words) => words.filter((_, at) => words[at - 1] === '-e'))
+  const [first = [], behindProxy = []] = settings
+  expect(behindProxy.toSorted()).toEqual([...first, 'TRUSTED_PROXIES=172.17.0.1'].toSorted())
   for (const [docker, verb, ...words] of commands) {
     expect(docker).toBe('docker')
     if (verb === 'build') expect(words).toEqual(['-t', 'cuponera', '.'])
     else if (verb === 'run') expect(afterFlags(words)).toEqual(['cuponera'])
-    else if (verb === 'restart') expect(words).toEqual(['cuponera'])
+    else if (['restart', 'stop', 'rm'].includes(verb ?? '')) expect(words).toEqual(['cuponera'])
     else if (verb === 'exec') {
       expect(words.slice(0, 2)).toEqual(['cuponera', 'cuponera'])
       expect(commandsOfProgram).toContain(words[2] ?? '')
-    } else if (verb === 'rm') expect(words).toEqual(['-f', 'cuponera'])
-    else expect([verb, ...words.slice(0, 2)]).toEqual(['inspect', 'cuponera', '-f'])
+    } else {
+      const gateways = "'{{range .NetworkSettings.Networks}}{{.Gateway}} {{end}}'"
+      expect([verb, ...words].join(' ')).toBe(`inspect cuponera -f ${gateways}`)
+    }
   }
   // Flags in the text between the blocks.
   const flags = [...page.matchAll(/`(-p \d+[^`]+)`/g)].map(([, text = '']) => text.split(/\s+/))

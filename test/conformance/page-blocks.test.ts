@@ -168,14 +168,17 @@ test('the first command of the README starts the service in its folder', async (
     stderr: 'pipe',
   })
   let printed = ''
-  for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
-    printed += part
-    if (/^ {2}management +open to any key/m.test(printed)) break
+  try {
+    for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
+      printed += part
+      if (/^ {2}management +open to any key/m.test(printed)) break
+    }
+    expect(printed).toMatch(/^ {2}address +http:/m)
+  } finally {
+    // Ctrl-C goes to all of them. If they have ended by themselves, there is no such group.
+    if (child.exitCode === null) process.kill(-child.pid, 'SIGINT')
+    await child.exited
   }
-  expect(printed).toMatch(/^ {2}address +http:/m)
-  // Ctrl-C goes to all of them.
-  process.kill(-child.pid, 'SIGINT')
-  await child.exited
 })
 
 test('the blocks on transactions run on a database', async () => {

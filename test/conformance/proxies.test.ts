@@ -1,4 +1,9 @@
-/** The blocks of docs/operations.md for nginx and Caddy, in these programs, in front of a service. */
+/**
+ * The blocks of docs/operations.md for nginx and Caddy, in these programs, in front of a service. Not shown by it, as it
+ * would pass without them: `Host` (origins are named by PUBLIC_URL), proxy_http_version, proxy_buffering (the service
+ * sends `X-Accel-Buffering: no`) and proxy_read_timeout, whose minutes no test waits for; in the block of the panel,
+ * its three headers.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -176,6 +181,14 @@ function startPrintedNginx(program: string, url: string): Promise<RunningProxy> 
   return startNginx(program, url, { http, server })
 }
 
+test('each block for a proxy passes requests on to the port of the service', () => {
+  for (const text of ['log_format nosecrets', 'refreshed=0', 'reverse_proxy']) {
+    expect(blockWith(page, text)).toMatch(
+      /(proxy_pass http:\/\/|reverse_proxy )127\.0\.0\.1:3000\b/,
+    )
+  }
+})
+
 describe('nginx', () => {
   if (nginx === null) return
 
@@ -220,8 +233,18 @@ describe('nginx', () => {
     const { id } = (await granted(proxy, '/api/coupons', { token, body: coupon })).coupon
     const { nonce } = await granted(proxy, '/api/coupons/mint', { token, body: { couponId: id } })
     await granted(proxy, '/api/coupons/refresh', { body: { nonce } })
+    // A page has 100 unless it is asked for more.
+    await granted(proxy, '/api/coupons/mint', { token, body: { couponId: id, count: 100 } })
     const { mints } = await granted(proxy, `/api/coupons/${id}/mints`, { token })
-    expect(mints.map(({ status }: Json) => status)).toEqual(['minted'])
-    await granted(proxy, `/api/coupons/${id}/mints/${mints[0].nonce}`, { token, method: 'DELETE' })
+    expect(mints.map(({ status }: Json) => status)).toEqual(Array(101).fill('minted'))
+    const voided = `/api/coupons/${id}/mints/${mints[0].nonce}`
+    await granted(proxy, voided, { token, method: 'DELETE' })
+    const read = (name: string) => readFileSync(join(proxy.logs, name), 'utf8')
+    await until('the last request is in the log', () => read('cuponera.log').includes('"DELETE '))
+    expect(read('cuponera.log')).toContain(`"DELETE /api/coupons/${id}/mints/-" 2`)
+    await service.stop()
+    expect((await ask(proxy, voided)).status).toBe(502)
+    await until('the failed one is, too', () => read('cuponera.log').includes('" 502\n'))
+    expect(read('cuponera.log') + read('cuponera-error.log')).not.toContain(mints[0].nonce)
   })
 })

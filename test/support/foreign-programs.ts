@@ -1,14 +1,11 @@
-/** Programs that the pages for operators configure: installed ones, else those of `.tools/programs.mjs`. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+/** Programs that the pages for operators configure: installed ones, else those of `.tools/programs.ts`. */
+import { findProgram as find, type ProgramName } from '../../.tools/programs.ts'
 
-const fetched = join(import.meta.dir, '../../.native')
-
-/** Where a program is; null, with a line that says so, where a machine has none. */
-export function findProgram(name: string, what: string): string | null {
-  const PATH = `${process.env.PATH}:/usr/sbin`
-  const path = Bun.which(name, { PATH }) ?? join(fetched, name, name)
-  if (existsSync(path)) return path
-  console.log(`left out: ${what} (no ${name}; node .tools/programs.mjs gets it from Debian)`)
-  return null
+/** Where a program is; null, with a line that says so, where a machine has none that runs. */
+export function findProgram(name: ProgramName, what: string): string | null {
+  const path = find(name)
+  if (path === null) {
+    console.log(`left out: ${what} (no ${name}; bun .tools/programs.ts gets it from Debian)`)
+  }
+  return path
 }
