@@ -47,16 +47,17 @@ const ofPostgres = (path) => /(^|[\\/])postgres([\\/]|$)/.test(path)
 const postgres = asked.length === 0 || asked.some(ofPostgres)
 const postgresSkipped = process.env.SKIP_PG === '1'
 const withPostgres = postgres && !postgresSkipped && hasPostgres()
-// The browser is fetched, and the program built, while the linter and the compiler work.
+// The linter and the compiler work beside all of this: most of it waits.
+const checking = [
+  check('format and lint', bin('biome'), biome),
+  check('types', bin('tsc'), ['--noEmit', '--pretty', String(Boolean(colours))]),
+]
 const finding = pages && !skipped ? hasBrowser() : Promise.resolve(false)
 const ofOperators = (path) => /(^|[\\/])conformance([\\/]|$)/.test(path)
 const operators = asked.length === 0 || asked.some(ofOperators)
 const fetching =
   operators && process.env.SKIP_PROGRAMS !== '1' ? fetchPrograms() : Promise.resolve()
-await check('format and lint', bin('biome'), biome)
-const building = asked.length === 0 ? build() : Promise.resolve()
-await check('types', bin('tsc'), ['--noEmit', '--pretty', String(Boolean(colours))])
-await building
+await (asked.length === 0 ? build() : Promise.resolve())
 await fetching
 const withPages = await finding
 const named = asked
@@ -64,6 +65,7 @@ const named = asked
   .filter((path) => !(postgresSkipped && ofPostgres(path)))
 if (asked.length === 0) await everything()
 else if (named.length > 0) await suite('tests', named)
+await Promise.all(checking)
 if (pages && !withPages) tellOfPages()
 if (postgres && !withPostgres) tellOfPostgres()
 verdict()
@@ -203,7 +205,7 @@ function countPages() {
 
 /** A tool without a count of tests counts as one test. */
 async function check(name, command, args) {
-  const { code } = await part(name, command, args)
+  const { code } = await part(name, command, args, 'at the end')
   if (code === 0) total.passed += 1
   else complain(`${name}: ended with ${code}.`)
 }

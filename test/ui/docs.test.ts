@@ -242,14 +242,12 @@ test('the page of text is accessible', async () => {
   const { page } = await visit(`${server.url}/openapi.html?lang=en`)
   await title(page, 'API reference').waitFor()
   await page.waitForLoadState()
-  const { ids, lost } = await page.evaluate(() => {
-    const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id)
-    const links = [...document.querySelectorAll('a[href^="#"]')]
-    const targets = links.map((link) => decodeURIComponent(link.getAttribute('href') ?? ''))
-    return { ids, lost: targets.filter((target) => !ids.includes(target.slice(1))) }
-  })
-  expect(lost).toEqual([])
+  const ids = await page.locator('[id]').evaluateAll((list) => list.map(({ id }) => id))
   expect(ids).toEqual([...new Set(ids)])
+  const links = page.locator('a[href^="#"]')
+  const targets = await links.evaluateAll((list) => list.map((one) => one.getAttribute('href')))
+  const lost = targets.filter((target) => !ids.includes(decodeURIComponent(`${target}`.slice(1))))
+  expect(lost).toEqual([])
   // The checks of all 600 KB take half a minute on a loaded machine, and one template makes all operations.
   await page.locator('.operation').evaluateAll((list) => {
     for (const [at, operation] of list.entries()) if (at % 8 > 0) operation.remove()
