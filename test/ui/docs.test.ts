@@ -246,6 +246,7 @@ test('the page of text is accessible', async () => {
   expect(ids).toEqual([...new Set(ids)])
   const links = page.locator('a[href^="#"]')
   const targets = await links.evaluateAll((list) => list.map((one) => one.getAttribute('href')))
+  expect(targets.length).toBeGreaterThan(90)
   const lost = targets.filter((target) => !ids.includes(decodeURIComponent(`${target}`.slice(1))))
   expect(lost).toEqual([])
   // The checks of all 600 KB take half a minute on a loaded machine, and one template makes all operations.
