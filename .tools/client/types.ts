@@ -46,7 +46,7 @@ export function describeTypes(document: ApiDocument): Record<string, string> {
   })
   const [keyed = [], unkeyed = []] = [true, false].map((withKey) =>
     operations.flatMap(({ name, operation }) =>
-      !reads(name) && (keyOf(operation) !== undefined) === withKey
+      isJudged(name) && (keyOf(operation) !== undefined) === withKey
         ? [`'${name}': ${JSON.stringify(finalCodes(operation))},`]
         : [],
     ),
@@ -78,11 +78,16 @@ export function describeTypes(document: ApiDocument): Record<string, string> {
     'unkeyed.ts': `${head}import type { RefusalCode } from './codes.ts'
       import type { Operations } from './operations.ts'
 
-      /** The other operations that have an effect, and their refusals. */
+      /** The other operations that have an effect, and the preview, with their refusals. */
       export const unkeyed: { readonly [name in keyof Operations]?: readonly RefusalCode[] } = {
         ${unkeyed.join('\n')}
 }\n`,
   }
+}
+
+/** Whether a refusal counts with a code of the operation only. A gateway has codes, too. */
+function isJudged(name: string): boolean {
+  return !reads(name) || name === 'POST /api/coupons/preview'
 }
 
 /** The operations of all files together, and the types that they share. */

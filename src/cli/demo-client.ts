@@ -24,7 +24,9 @@ export type Exchange = { method: string; path: string; status: number }
 /** How long a client waits for an answer, and before it asks again. */
 export type Patience = { answerSeconds: number; pause: Pause; stopwatch: () => number }
 
-type Attempt = Answer & {
+type Reading = Omit<Answer, 'failure'>
+
+type Attempt = Reading & {
   text: string
   json: unknown
   cors: string | null
@@ -140,7 +142,7 @@ async function readAnswer(response: Response): Promise<Found> {
 }
 
 /** In words, the answer of a proxy without a server, or of a server without its database. Null for any other. */
-function lossOf(answer: Answer): string | null {
+function lossOf(answer: Reading): string | null {
   const code = codeOf(answer)
   // Another code, such as `moved`, says a state that lasts.
   const passes = [502, 503, 504].includes(answer.status) && /^(unavailable|overloaded)?$/.test(code)

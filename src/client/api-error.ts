@@ -76,6 +76,11 @@ export class ApiError extends Error {
    * @internal
    */
   ofForm = false
+  /**
+   * True where the operation has no such refusal: a gateway has codes, too.
+   * @internal
+   */
+  foreign = false
   /** True where the request did not leave, such as when no session could be opened for it. */
   notSent = false
 

@@ -1,9 +1,11 @@
 import { asObject } from '../base/json.ts'
-import { anyone } from './anyone.ts'
 import { ApiError } from './api-error.ts'
+import type { Caller } from './caller.ts'
 import type { Ask } from './persist.ts'
 
 type Wiring = {
+  /** Makes one attempt. A page repeats by itself, with its person before it. */
+  caller: Caller
   /** The sentence for a person about a failure. */
   describe: (cause: ApiError) => string
   /** Called after every request: whether the service answered. */
@@ -11,7 +13,7 @@ type Wiring = {
 }
 
 /** Requests that never throw ApiError: a failure is an answer with the code of the failure. */
-export function createAsk({ describe, onReached }: Wiring): Ask {
+export function createAsk({ caller, describe, onReached }: Wiring): Ask {
   return async (name, body, key, { path, authorization, timeoutMs } = {}) => {
     try {
       const input = {
@@ -22,9 +24,9 @@ export function createAsk({ describe, onReached }: Wiring): Ask {
         ...(authorization !== undefined && { headers: { Authorization: authorization } }),
       }
       // The body of each operation is typed where it is made.
-      const answer: unknown = await anyone.call(name, input as never)
+      const answer: unknown = await caller.call(name, input as never)
       onReached(true)
-      return { status: 200, body: asObject(answer) ?? {}, retryAfter: null }
+      return { status: 200, body: asObject(answer) ?? {}, retryAfter: null, failure: null }
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause
       onReached(cause.reached)
@@ -32,7 +34,8 @@ export function createAsk({ describe, onReached }: Wiring): Ask {
       // The login page of a Wi-Fi is no answer of the service, so it has no sentence.
       const ours = code !== 'unreachable' && code !== 'answer-invalid'
       const error = ours ? describe(cause) : ''
-      return { status, body: { code, error, ...(reason !== null && { reason }) }, retryAfter }
+      const body = { code, error, ...(reason !== null && { reason }) }
+      return { status, body, retryAfter, failure: cause }
     }
   }
 }

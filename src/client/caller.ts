@@ -11,7 +11,7 @@ import type { Asked, OperationName, Operations } from './described/operations.ts
 import { unkeyed } from './described/unkeyed.ts'
 import { reads } from './effect.ts'
 import { createPauses } from './pause.ts'
-import { type Answer, createRuns, type Pause, persist } from './persist.ts'
+import { createRuns, type Pause, persist } from './persist.ts'
 import { signRequest } from './proof.ts'
 import { randomText } from './random.ts'
 import { type EventSigner, SignerError } from './signer.ts'
@@ -85,7 +85,10 @@ type AnyInput = CallOptions & {
   key?: string
 }
 
-type Tried = Answer & ({ value: unknown } | { failure: ApiError | SignerError })
+type Tried = { retryAfter: number | null } & (
+  | { value: unknown }
+  | { failure: ApiError | SignerError }
+)
 
 /** `used`: it was stored before this call, for an attempt whose answer may be lost. */
 type StoredKey = { key: string; used: boolean }
@@ -135,7 +138,7 @@ export function createCaller(wiring: Wiring): Caller {
     const settled = (one: Tried) => {
       if ('value' in one || one.failure instanceof SignerError) return true
       const { failure } = one
-      const told = failure.beforeKey || isOf(name, failure)
+      const told = failure.beforeKey || reads(name) || isOf(name, failure)
       if (failure.mayHaveSucceeded || !told) lost = true
       return !failure.lost && told
     }
@@ -145,6 +148,7 @@ export function createCaller(wiring: Wiring): Caller {
     const { failure } = tried
     failure.afterLost = !decides(failure)
     if (failure instanceof ApiError) {
+      failure.foreign = !isOf(name, failure)
       failure.ofForm = isEarly(failure) && canEarn(input.body, failure.code)
     }
     throw failure
@@ -232,11 +236,11 @@ const timerSecondsMax = 2 ** 31 / 1000
 
 async function attempt(send: () => Promise<unknown>): Promise<Tried> {
   try {
-    return { status: 200, body: {}, retryAfter: null, value: await send() }
+    return { retryAfter: null, value: await send() }
   } catch (failure) {
-    if (failure instanceof SignerError) return { status: 0, body: {}, retryAfter: null, failure }
+    if (failure instanceof SignerError) return { retryAfter: null, failure }
     if (!(failure instanceof ApiError)) throw failure
-    return { status: failure.status, body: {}, retryAfter: failure.retryAfter, failure }
+    return { retryAfter: failure.retryAfter, failure }
   }
 }
 

@@ -54,3 +54,12 @@ export function isOpen(cause: unknown): boolean {
   if (!(cause instanceof ApiError)) return true
   return (cause.mayHaveSucceeded && !cause.ofForm) || cause.beforeKey
 }
+
+/**
+ * True for a failure that every repetition with this body and key would get: a refusal of the service. The 404 of a proxy or
+ * the login page of a Wi-Fi is none, and a key that is dropped for it can never fetch its answer again.
+ */
+export function isFinal(cause: ApiError): boolean {
+  if (cause.foreign) return false
+  return !isOpen(cause) || cause.code === 'idempotency-key-reused'
+}

@@ -1,8 +1,15 @@
 /** Retries of one request until its answer is known: same body, same key, exponential backoff. */
+import type { ApiError } from './api-error.ts'
 import type { OperationName } from './described/operations.ts'
+import { isFinal } from './once.ts'
 
-/** An answer of the service; `status` 0 when none came. */
-export type Answer = { status: number; body: Record<string, unknown>; retryAfter: number | null }
+/** An answer of the service, or a `failure`; `status` 0 when none came. */
+export type Answer = {
+  status: number
+  body: Record<string, unknown>
+  retryAfter: number | null
+  failure: ApiError | null
+}
 
 type HowAsked = { path?: Record<string, string>; timeoutMs?: number; authorization?: string }
 
@@ -20,21 +27,12 @@ export type Pause = (seconds: number) => Promise<void>
 const pausesSeconds = [1, 2, 4, 8, 15]
 const pauseSecondsMax = 30
 
-/** Final refusals of the service: a retry would get the same one. */
-const final =
-  /^(voucher-[a-z]+|other-merchant|till-not-allowed|not-now|minimum-not-met|nonce-invalid|body-invalid|field-invalid|idempotency-key-(invalid|reused))$/
-
-/**
- * True when the answer is final, for better or worse. The 404 of a proxy or the login page of a Wi-Fi is
- * not: a key that is dropped for it can never fetch its answer again.
- */
-export function settles(answer: Answer): boolean {
-  const { status, body } = answer
-  if (status >= 200 && status < 300) return typeof body.nonce === 'string'
-  return status >= 400 && status < 500 && final.test(codeOf(answer))
+/** True when the answer is final, for better or worse, where each attempt sends the same body under the same key. */
+export function settles({ failure }: Answer): boolean {
+  return failure === null || isFinal(failure)
 }
 
-export function codeOf({ body }: Answer): string {
+export function codeOf({ body }: Pick<Answer, 'body'>): string {
   return typeof body.code === 'string' ? body.code : ''
 }
 
@@ -44,25 +42,27 @@ export function limitedSeconds(answer: Answer): number | null {
 }
 
 /** Seconds to wait after so many attempts. */
-function pauseAfter(tries: number, answer: Answer): number {
+function pauseAfter(tries: number, answer: Told): number {
   const pause = pausesSeconds[tries - 1] ?? pauseSecondsMax
   return Math.min(Math.max(pause, answer.retryAfter ?? 0), pauseSecondsMax)
 }
 
-type Persistence<Found extends Answer> = {
+type Told = Pick<Answer, 'retryAfter'>
+
+type Persistence<Found extends Told> = {
   pause: Pause
   /** Called after every attempt without a final answer. */
   onLost(tries: number, answer: Found): void
   /** Called before every further attempt; false gives up, and the last answer is returned. */
   goOn(): boolean
-  /** Whether an answer is final, where that is not as `settles` says. */
-  settled?: (answer: Found) => boolean
+  /** Whether an answer is final. */
+  settled: (answer: Found) => boolean
 }
 
 /** Repeat `attempt` until its answer is final. `attempt` must send the same body and key each time. */
-export async function persist<Found extends Answer>(
+export async function persist<Found extends Told>(
   attempt: () => Promise<Found>,
-  { pause, onLost, goOn, settled = settles }: Persistence<Found>,
+  { pause, onLost, goOn, settled }: Persistence<Found>,
 ): Promise<Found> {
   for (let tries = 1; ; tries++) {
     const answer = await attempt()

@@ -1,7 +1,6 @@
 /** Transfers of a voucher to a lightning address. */
 import type { NostrEvent } from '../nostr/event.ts'
-import type { RefusalCode } from './described/codes.ts'
-import { type Ask, codeOf } from './persist.ts'
+import type { Ask } from './persist.ts'
 
 type Transfer = {
   nonce: string
@@ -22,12 +21,6 @@ const outcomes: Record<string, TransferOutcome> = {
   UNKNOWN: 'unknown',
 }
 
-/** Refusals that come before the voucher leaves. A gateway has others, for a transfer that it passed on, too. */
-const refusals = new Set<string>([
-  ...(['body-invalid', 'field-invalid', 'nonce-invalid', 'voucher-invalid'] as const),
-  ...(['service-unknown', 'too-large', 'rate-limited'] as const),
-] satisfies RefusalCode[])
-
 /** The service asks the receiver's service twice before it answers. */
 const timeoutMs = 40_000
 
@@ -37,11 +30,10 @@ export async function transfer(
   { nonce, voucher, to, comment }: Transfer,
 ): Promise<{ outcome: TransferOutcome; reason: string | null }> {
   const asked = { nonce, ...(voucher && { voucher }), to, ...(comment !== '' && { comment }) }
-  const answer = await ask('POST /api/transfer', asked, undefined, { timeoutMs })
-  const { body, status } = answer
+  const { body, failure } = await ask('POST /api/transfer', asked, undefined, { timeoutMs })
   const text = body.reason ?? body.error
   const reason = typeof text === 'string' && text !== '' ? text : null
   const told = typeof body.status === 'string' ? outcomes[body.status] : undefined
-  const refused = status >= 400 && status < 500 && refusals.has(codeOf(answer))
+  const refused = failure !== null && !failure.mayHaveSucceeded
   return { outcome: told ?? (refused ? 'refused' : 'unknown'), reason }
 }

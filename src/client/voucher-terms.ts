@@ -1,6 +1,7 @@
 import type { Benefit } from '../coupons/benefit.ts'
+import type { RefusalCode } from './described/codes.ts'
 import { pictureIn } from './images.ts'
-import type { Answer } from './persist.ts'
+import { type Answer, codeOf, settles } from './persist.ts'
 import { rulesIn, type ShownRules } from './voucher-rules.ts'
 
 /** The fields of a voucher that every answer about it has. */
@@ -17,11 +18,10 @@ export type VoucherTerms = {
   picture?: string
 }
 
-/** The terms in an answer; null when it is a refusal, or not an answer of this service. */
-export function termsOf({ status, body }: Answer): VoucherTerms | null {
+/** The terms in an answer; null when it is a failure. */
+export function termsOf({ failure, body }: Answer): VoucherTerms | null {
   const whole =
-    status >= 200 &&
-    status < 300 &&
+    failure === null &&
     typeof body.name === 'string' &&
     typeof body.npub === 'string' &&
     typeof body.nonce === 'string' &&
@@ -32,6 +32,15 @@ export function termsOf({ status, body }: Answer): VoucherTerms | null {
     body as unknown as VoucherTerms
   const known = { couponId, coupon, name, description, npub, image, nonce, expiresAt }
   return { ...known, ...rulesIn(body), ...pictureIn(body) }
+}
+
+const unknown = new Set<string>([
+  ...(['voucher-unknown', 'nonce-invalid'] as const),
+] satisfies RefusalCode[])
+
+/** True where the service has no coupon of this code. */
+export function isUnknown(answer: Answer): boolean {
+  return settles(answer) && unknown.has(codeOf(answer))
 }
 
 /** The sentence of the service in an answer, or null. */

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { fits } from '../../src/client/answer-form.ts'
 import { facts } from '../../src/client/described/facts.ts'
 import type { OperationName } from '../../src/client/described/operations.ts'
-import type { Answer } from '../../src/client/persist.ts'
 import { transfer } from '../../src/client/transfer.ts'
+import { newAsk, type Told } from '../support/told-answers.ts'
 
 const rows: [name: OperationName, status: number, value: unknown, fits: boolean][] = [
   ['POST /nostr/publish', 202, null, true],
@@ -41,7 +41,7 @@ test.each(rows)('%s: %i %j fits: %p', (name, status, value, expected) => {
   expect(fits(forms, { status, value })).toBe(expected)
 })
 
-const outcomes: [answer: Answer, outcome: string][] = [
+const outcomes: [answer: Told, outcome: string][] = [
   [{ status: 200, body: { status: 'NOT_SENT' }, retryAfter: null }, 'not-sent'],
   [{ status: 429, body: { code: 'rate-limited' }, retryAfter: 3 }, 'refused'],
   [{ status: 400, body: { code: 'service-unknown' }, retryAfter: null }, 'refused'],
@@ -57,5 +57,6 @@ const outcomes: [answer: Answer, outcome: string][] = [
 ]
 test.each(outcomes)('a transfer that is answered %j is %s', async (answer, outcome) => {
   const sent = { nonce: 'x', voucher: null, to: 'ana@example', comment: '' }
-  expect((await transfer(async () => answer, sent)).outcome as string).toBe(outcome)
+  const ask = newAsk(() => ({ ...answer, body: { error: 'x', ...answer.body } }))
+  expect((await transfer(ask, sent)).outcome as string).toBe(outcome)
 })

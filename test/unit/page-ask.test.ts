@@ -1,6 +1,7 @@
 /** Whether a page says that it cannot reach its service. */
 import { afterEach, expect, test } from 'bun:test'
 import { fetchDelivery } from '../../src/client/announcement.ts'
+import { anyone } from '../../src/client/anyone.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import { createAsk } from '../../src/client/ask.ts'
 
@@ -18,7 +19,11 @@ const answers: [what: string, answer: () => Response, reached: boolean][] = [
 test.each(answers)('%s says whether the service is reached', async (_, answer, reached) => {
   Object.assign(globalThis, { fetch: async () => answer() })
   const told: boolean[] = []
-  const ask = createAsk({ describe: () => '', onReached: (one) => told.push(one) })
+  const ask = createAsk({
+    caller: anyone,
+    describe: () => '',
+    onReached: (one) => told.push(one),
+  })
   await ask('GET /api/coupons/manager', undefined)
   expect(told).toEqual([reached])
 })

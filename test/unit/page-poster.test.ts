@@ -1,11 +1,11 @@
 /** The page of a poster without a browser: what it sends, keeps and shows. */
 import { beforeEach, expect, test } from 'bun:test'
 import { verifyEvent } from 'nostr-tools/pure'
-import type { Answer } from '../../src/client/persist.ts'
 import { createPosterTaker, type PosterTaking } from '../../src/ui/coupon/poster-taker.ts'
 import { openPosterTakes } from '../../src/ui/coupon/poster-takes.ts'
 import { newKey } from '../support/client.ts'
 import { pretendPage, couponTerms as terms } from '../support/fake-browser.ts'
+import { newAsk, type Told } from '../support/told-answers.ts'
 import { until } from '../support/until.ts'
 
 const page = pretendPage(() => {
@@ -132,7 +132,7 @@ test('a poster that is gone, or out of reach, is told apart', async () => {
 })
 
 /** A page with the storage of the device; its service gives these answers in turn, and none after that. */
-function newPage(texts: Map<string, string>, answers: Answer[]) {
+function newPage(texts: Map<string, string>, answers: Told[]) {
   const store = {
     read: (name: string) => texts.get(name) ?? null,
     write: (name: string, text: string) => texts.set(name, text) !== null,
@@ -141,10 +141,10 @@ function newPage(texts: Map<string, string>, answers: Answer[]) {
   const keys: (string | undefined)[] = []
   const states: PosterTaking[] = []
   const taker = createPosterTaker({
-    ask: async (_path, _body, key) => {
+    ask: newAsk((_path, _body, key) => {
       keys.push(key)
-      return answers.shift() ?? new Promise<Answer>(() => undefined)
-    },
+      return answers.shift() ?? new Promise<Told>(() => undefined)
+    }),
     authorize: async () => 'Nostr x',
     pause: async () => undefined,
     takes: openPosterTakes(store, 'takes', newKey),
@@ -154,8 +154,8 @@ function newPage(texts: Map<string, string>, answers: Answer[]) {
   return { taker, keys, states }
 }
 
-const given: Answer = { status: 201, body: { ...terms, nonce }, retryAfter: null }
-const answered = (code: string, of = 409, retryAfter: number | null = null): Answer => {
+const given: Told = { status: 201, body: { ...terms, nonce, voucher: null }, retryAfter: null }
+const answered = (code: string, of = 409, retryAfter: number | null = null): Told => {
   return { status: of, body: { code, error: 'No.' }, retryAfter }
 }
 
@@ -190,7 +190,7 @@ test.each([
 
 test('a take keeps its key when a signature is refused: an answer may have been lost before', async () => {
   const texts = new Map<string, string>()
-  const lost: Answer = { status: 0, body: {}, retryAfter: null }
+  const lost: Told = { status: 0, body: {}, retryAfter: null }
   // A browser sent the second attempt twice; then the clock of the device went wrong.
   const answers = [lost, answered('auth-replay', 401), answered('auth-expired', 401)]
   const late = newPage(texts, answers)

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { openPendingList } from '../../src/client/pending.ts'
-import type { Answer } from '../../src/client/persist.ts'
 import type { TextStore } from '../../src/client/texts.ts'
 import { npubOf, parsePubkey } from '../../src/nostr/keys.ts'
 import { type Held, openHoldings, type Status, statusNow } from '../../src/ui/coupon/holdings.ts'
 import { createTaker, type Taking } from '../../src/ui/coupon/take.ts'
 import { type Alone, createRedeemer, type Redemption } from '../../src/ui/till/redeem.ts'
 import { newKey, newSigner } from '../support/client.ts'
+import { newAsk, type Told } from '../support/told-answers.ts'
 
 const nonce = 'Anf-OSv8elgEZg1_GQowWQ'
 const other = '0JqmII8jrhwXpBMHzbGQPw'
@@ -22,13 +22,13 @@ const terms = {
   expiresAt: null,
 }
 
-function ok(body: Record<string, unknown>): Answer {
-  return { status: 200, body: { ...terms, ...body }, retryAfter: null }
+function ok(body: Record<string, unknown>): Told {
+  return { status: 200, body: { ...terms, voucher: null, ...body }, retryAfter: null }
 }
-function no(status: number, code: string): Answer {
+function no(status: number, code: string): Told {
   return { status, body: { code, error: 'Una frase.' }, retryAfter: null }
 }
-const lost: Answer = { status: 0, body: {}, retryAfter: null }
+const lost: Told = { status: 0, body: {}, retryAfter: null }
 
 /** A browser's storage, which may be full. */
 function newStore(full = false): TextStore & { map: Map<string, string> } {
@@ -64,7 +64,7 @@ const unlocked: Alone = async (_nonce, _when, work) => {
 
 /** A till before a service that gives these answers in turn. */
 function newTill(
-  answers: (Answer | Promise<Answer>)[],
+  answers: (Told | Promise<Told>)[],
   store = newStore(),
   manager: string | null = null,
   shops: readonly string[] = [terms.npub],
@@ -81,11 +81,11 @@ function newTill(
     newKey,
   })
   const redeemer = createRedeemer({
-    ask: (path, body, key) => {
+    ask: newAsk((path, body, key) => {
       if (asked.length > 40) throw new Error('it asks without end')
       asked.push({ path, body, key, kept: store.map.get('pending') })
-      return Promise.resolve(answers.shift() ?? lost)
-    },
+      return answers.shift() ?? lost
+    }),
     pause: () => Promise.resolve(),
     pending,
     now: () => clock.seconds,
@@ -158,9 +158,11 @@ test.each([
 test('lost answers are requested again with the same key, and shown as unconfirmed', async () => {
   const captive = { status: 200, body: {}, retryAfter: null }
   const strange = no(404, 'not-found')
+  // A claim has no such refusal, and this nonce has the right form: a gateway says so.
+  const [foreign, early] = [no(409, 'voucher-claimed'), no(400, 'nonce-invalid')]
   const { redeemer, asked, seen } = newTill([
     minted,
-    ...[lost, no(503, 'unavailable'), no(429, 'rate-limited'), captive, strange],
+    ...[lost, no(503, 'unavailable'), no(429, 'rate-limited'), captive, strange, foreign, early],
     success,
   ])
   await redeemer.look(nonce)
@@ -168,8 +170,27 @@ test('lost answers are requested again with the same key, and shown as unconfirm
   expect(redeemer.state()).toMatchObject({ step: 'done', outcome: 'success' })
   expect(new Set(asked.slice(1).map(({ key }) => key)).size).toBe(1)
   const shown = seen.flatMap((state) => (state.step === 'redeeming' ? [state.lost] : []))
-  expect([...new Set(shown)]).toEqual([0, 1, 2, 3, 4, 5])
+  expect([...new Set(shown)]).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
   expect(seen.filter(({ step }) => step === 'done')).toHaveLength(1)
+})
+
+test('a key that was used for another request ends its claim, since no repetition helps', async () => {
+  const { redeemer, asked, pending } = newTill([minted, no(409, 'idempotency-key-reused')])
+  await redeemer.look(nonce)
+  await redeemer.redeem()
+  expect(redeemer.state()).toEqual({ step: 'refused', nonce, message: 'Una frase.' })
+  expect([asked.length, pending.all()]).toEqual([2, []])
+})
+
+test.each([
+  [no(403, 'till-not-allowed'), 'unreachable'],
+  [no(404, 'not-found'), 'unreachable'],
+  [no(503, 'voucher-unknown'), 'unreachable'],
+  [no(400, 'field-invalid'), 'refused'],
+] as const)('a preview is refused by its own codes only: %#', async (answer, step) => {
+  const { redeemer } = newTill([answer])
+  await redeemer.look(nonce)
+  expect(redeemer.state()).toMatchObject({ step, message: 'Una frase.' })
 })
 
 test('a reload finds the open redemption and finishes it with its key', async () => {
@@ -327,7 +348,7 @@ test.each([['waits for its answer'], ['puts it aside']])(
   'a second page leaves a redemption to the page that %s',
   async (does) => {
     const [store, alone] = [newStore(), newLocks()]
-    const answer = Promise.withResolvers<Answer>()
+    const answer = Promise.withResolvers<Told>()
     const first = newTill([minted, answer.promise], store, null, [terms.npub], alone)
     await first.redeemer.look(nonce)
     const out = first.redeemer.redeem()
@@ -348,7 +369,7 @@ test.each(['look', 'redeem', 'settle'] as const)(
   'a second page that would %s says that another page waits, and the first ends in green',
   async (step) => {
     const [store, alone] = [newStore(), newLocks()]
-    const answer = Promise.withResolvers<Answer>()
+    const answer = Promise.withResolvers<Told>()
     const second = newTill([minted, success], store, null, [terms.npub], alone)
     if (step === 'redeem') await second.redeemer.look(nonce)
     const first = newTill([minted, answer.promise], store, null, [terms.npub], alone)
@@ -370,7 +391,7 @@ test('a redemption that a page put aside is settled by a second page, before its
   const [store, alone] = [newStore(), newLocks()]
   const second = newTill([minted, success], store, null, [terms.npub], alone)
   await second.redeemer.look(nonce)
-  const never = new Promise<Answer>(() => {})
+  const never = new Promise<Told>(() => {})
   const first = newTill([minted, never], store, null, [terms.npub], alone)
   await first.redeemer.look(nonce)
   void first.redeemer.redeem()
@@ -662,7 +683,7 @@ test('a service that answers with a fault is not shown as out of reach', async (
 
 // ── Making a coupon one's own
 
-function newTaker(answers: Answer[], store = newStore()) {
+function newTaker(answers: Told[], store = newStore()) {
   const asked: Asked[] = []
   const seen: Taking[] = []
   const pending = openPendingList({
@@ -673,10 +694,10 @@ function newTaker(answers: Answer[], store = newStore()) {
   })
   const holdings = openHoldings(store, 'coupons', () => now)
   const taker = createTaker({
-    ask: (path, _body, key) => {
+    ask: newAsk((path, _body, key) => {
       asked.push({ path, key, kept: store.map.get('pending') })
-      return Promise.resolve(answers.shift() ?? lost)
-    },
+      return answers.shift() ?? lost
+    }),
     pause: () => Promise.resolve(),
     pending,
     holdings,
@@ -686,7 +707,7 @@ function newTaker(answers: Answer[], store = newStore()) {
   return { taker, asked, seen, pending, holdings, store }
 }
 
-const successor: Answer = {
+const successor: Told = {
   status: 201,
   body: { ...terms, nonce: other, voucher: genuine },
   retryAfter: null,

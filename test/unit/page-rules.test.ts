@@ -1,7 +1,6 @@
 /** The rules of a coupon on the pages: in words, and as the wizard asks for them. */
 import { beforeAll, expect, test } from 'bun:test'
 import { openPendingList } from '../../src/client/pending.ts'
-import { settles } from '../../src/client/persist.ts'
 import { verifyVoucher } from '../../src/client/voucher-proof.ts'
 import { termsOf } from '../../src/client/voucher-terms.ts'
 import type { Rules } from '../../src/coupons/rules.ts'
@@ -9,6 +8,7 @@ import { openHoldings } from '../../src/ui/coupon/holdings.ts'
 import { createRedeemer } from '../../src/ui/till/redeem.ts'
 import { newKey, newSigner } from '../support/client.ts'
 import { pretendBrowser } from '../support/fake-browser.ts'
+import { newAsk } from '../support/told-answers.ts'
 
 type Language = typeof import('../../src/ui/browser/language.ts')
 type Text = typeof import('../../src/ui/words/rules-text.ts')
@@ -175,7 +175,7 @@ const opening = times({ days: [1], from: '15:00', to: '18:00' })
 
 test('the rules in an answer are read; a part that cannot be read leaves a mark', () => {
   const read = (rules: unknown) =>
-    termsOf({ status: 200, body: { ...answered, rules }, retryAfter: null })
+    termsOf({ status: 200, body: { ...answered, rules }, retryAfter: null, failure: null })
   expect(read(undefined)).toEqual(answered)
   expect(read({})).toEqual(answered)
   expect(read({ minimum })).toEqual({ ...answered, rules: { minimum } })
@@ -190,12 +190,6 @@ test('the rules in an answer are read; a part that cannot be read leaves a mark'
   expect(text.rulesLines(read(strange)?.rules)).toEqual([
     'Tiene condiciones que este equipo no puede mostrar',
   ])
-})
-
-test('a refusal by the rules is final: a till does not ask again', () => {
-  const refused = (code: string) => ({ status: 409, body: { code }, retryAfter: 600 })
-  expect(settles(refused('not-now'))).toBe(true)
-  expect(settles(refused('minimum-not-met'))).toBe(true)
 })
 
 test('without a connection the rules of a voucher come from its signed content', () => {
@@ -245,11 +239,11 @@ function newTill(answers: object[], store = new Map<string, string>()) {
     newKey,
   })
   const redeemer = createRedeemer({
-    ask: async (path, body) => {
+    ask: newAsk((path, body) => {
       if (path.endsWith('claim')) asked.push(body)
-      const next = { status: 200, body: { ...answered, status: 'minted' }, retryAfter: null }
-      return { ...next, ...answers.shift() }
-    },
+      const shown = { ...answered, status: 'minted', voucher: null }
+      return { status: 200, body: shown, retryAfter: null, ...answers.shift() }
+    }),
     pause: () => new Promise(() => {}),
     pending,
     now: () => 1000,
@@ -269,7 +263,7 @@ function newTill(answers: object[], store = new Map<string, string>()) {
 const { nonce } = answered
 const refusedBy = (code: string, retryAfter: number | null = null) => ({
   status: 409,
-  body: { code },
+  body: { code, error: 'x' },
   retryAfter,
 })
 

@@ -3,8 +3,15 @@
 import type { RefusalCode } from './codes.ts'
 import type { Operations } from './operations.ts'
 
-/** The other operations that have an effect, and their refusals. */
+/** The other operations that have an effect, and the preview, with their refusals. */
 export const unkeyed: { readonly [name in keyof Operations]?: readonly RefusalCode[] } = {
+  'POST /api/coupons/preview': [
+    'body-invalid',
+    'field-invalid',
+    'nonce-invalid',
+    'voucher-unknown',
+    'too-large',
+  ],
   'POST /api/auth/session': ['too-large'],
   'PATCH /api/coupons/{id}': [
     'body-invalid',

@@ -1,5 +1,6 @@
 /** Takes a coupon from a poster, and asks again with the same key until the answer is there. */
 
+import { ApiError } from '../../client/api-error.ts'
 import {
   type Answer,
   type Ask,
@@ -32,12 +33,14 @@ type Wiring = {
 }
 
 /**
- * Refusals that the next request would get again. A full day of the service is over tomorrow only. A signature that
- * was used before is none of them: a browser may send a request twice, and each attempt has a new signature.
+ * Refusals that are not final, but the next request would get them again. A full day of the service is over tomorrow only.
+ * A signature that was used before is none of them: a browser may send a request twice, and each attempt has a new one.
  */
-const final =
-  /^(poster-[a-z]+|not-now|coupon-[a-z]+|auth-(?!replay$)[a-z-]+|(vouchers|bytes)-day-full)$/
-const noAnswer: Answer = { status: 0, body: {}, retryAfter: null }
+const lasting = /^(auth-(?!replay$)[a-z-]+|(vouchers|bytes)-day-full)$/
+
+function unsent(): Answer {
+  return { status: 0, body: {}, retryAfter: null, failure: new ApiError('unreachable') }
+}
 
 export function createPosterTaker({ ask, authorize, pause, takes, now, onChange }: Wiring) {
   const run = createRuns<void>()
@@ -47,7 +50,7 @@ export function createPosterTaker({ ask, authorize, pause, takes, now, onChange 
     onChange({ poster, step: 'taking', lost: 0, retryAfter: null })
     const attempt = async () => {
       const authorization = await authorize(poster)
-      if (authorization === null) return noAnswer
+      if (authorization === null) return unsent()
       const how = { path: { id: poster }, authorization }
       return ask('POST /api/posters/{id}/take', undefined, key, how)
     }
@@ -57,7 +60,7 @@ export function createPosterTaker({ ask, authorize, pause, takes, now, onChange 
         onChange({ poster, step: 'taking', lost, retryAfter: limitedSeconds(answer) })
       },
       goOn: () => true,
-      settled: (answer) => settles(answer) || final.test(codeOf(answer)),
+      settled: (answer) => settles(answer) || lasting.test(codeOf(answer)),
     })
     const held = ownCoupon(answer, now())
     if (!held) {

@@ -3,10 +3,9 @@ import { signal } from '@preact/signals'
 import { systemClock } from '../../base/clock.ts'
 import { createPauses } from '../../client/pause.ts'
 import { openPendingList } from '../../client/pending.ts'
-import { codeOf, settles } from '../../client/persist.ts'
 import { randomText } from '../../client/random.ts'
 import { isNonce, type Scanned } from '../../client/scan.ts'
-import { messageOf, termsOf } from '../../client/voucher-terms.ts'
+import { isUnknown, messageOf, termsOf } from '../../client/voucher-terms.ts'
 import { nextTask } from '../browser/painted.ts'
 import { device } from '../browser/storage.ts'
 import { say } from '../parts/toast.tsx'
@@ -176,7 +175,7 @@ export async function look(nonce: string): Promise<void> {
   const answer = await ask('POST /api/coupons/preview', { nonce })
   const listed = holdings.find(nonce)
   const before = listed ?? heldOnScreen(nonce)
-  const terms = settles(answer) ? termsOf(answer) : null
+  const terms = termsOf(answer)
   if (terms) {
     const { status, claimedAt } = answer.body
     const now = systemClock()
@@ -201,7 +200,7 @@ export async function look(nonce: string): Promise<void> {
     else view.value = { step: 'shown', held, fresh: true }
     return
   }
-  const unknown = settles(answer) && /^(voucher-unknown|nonce-invalid)$/.test(codeOf(answer))
+  const unknown = isUnknown(answer)
   if (unknown) unseenList.remove(nonce)
   readDevice()
   if (openNonce.peek() !== nonce) return

@@ -1,5 +1,6 @@
 /** "Make it mine": a refresh that gives this device a nonce nobody else knows. A lost answer is fetched again. */
 
+import type { RefusalCode } from '../../client/described/codes.ts'
 import type { Pending, PendingList } from '../../client/pending.ts'
 import {
   type Answer,
@@ -44,13 +45,12 @@ type Wiring = {
   onChange: (state: Taking) => void
 }
 
-const reasons: Record<string, Extract<Taking, { step: 'gone' }>['why']> = {
+const reasons: { readonly [code in RefusalCode]?: Extract<Taking, { step: 'gone' }>['why'] } = {
   'voucher-refreshed': 'moved',
   'voucher-claimed': 'claimed',
   'voucher-cancelled': 'voided',
   'voucher-expired': 'expired',
   'voucher-unknown': 'unknown',
-  'nonce-invalid': 'unknown',
 }
 
 /** The coupon in an answer that only this device gets; null when there is none. `at`: Unix seconds. */
@@ -82,6 +82,7 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
         onChange({ step: 'taking', nonce, lost, retryAfter: limitedSeconds(answer) })
       },
       goOn: () => turn === mine,
+      settled: settles,
     })
     if (!settles(answer)) return null
     const outcome = outcomeOf(nonce, answer)
@@ -95,7 +96,7 @@ export function createTaker({ ask, pause, pending, holdings, now, onChange }: Wi
   const outcomeOf = (nonce: string, answer: Answer): Taking => {
     const held = ownCoupon(answer, now())
     if (held) return { step: 'mine', old: nonce, held, kept: holdings.put(held, nonce) }
-    const why = reasons[codeOf(answer)]
+    const why = reasons[codeOf(answer) as RefusalCode]
     if (why) return { step: 'gone', nonce, why }
     return { step: 'refused', nonce, message: messageOf(answer) }
   }

@@ -20,6 +20,7 @@ const lookPatienceMs = 3 * lookMs
 const managerPlace = 'manager'
 
 const askService = createAsk({
+  caller: anyone,
   describe: errorText,
   onReached(reached) {
     reachable.value = reached

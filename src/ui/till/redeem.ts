@@ -1,5 +1,6 @@
 /** Redemption at the counter: a preview, then one tap. Every outcome shown is an answer of the service. */
 
+import type { RefusalCode } from '../../client/described/codes.ts'
 import type { Named, Pending, PendingList } from '../../client/pending.ts'
 import {
   type Answer,
@@ -10,7 +11,7 @@ import {
   settles,
 } from '../../client/persist.ts'
 import { type Verdict, verifyVoucher } from '../../client/voucher-proof.ts'
-import { messageOf, termsOf, type VoucherTerms } from '../../client/voucher-terms.ts'
+import { isUnknown, messageOf, termsOf, type VoucherTerms } from '../../client/voucher-terms.ts'
 import type { Money } from '../../coupons/money.ts'
 import type { NostrEvent } from '../../nostr/event.ts'
 import { parsePubkey } from '../../nostr/keys.ts'
@@ -173,6 +174,7 @@ export function createRedeemer(wiring: Wiring): Redeemer {
         if (turn === mine) show({ ...waiting, lost })
       },
       goOn: () => turn === mine,
+      settled: settles,
     })
     if (!settles(answer)) return
     const onScreen = turn === mine
@@ -271,9 +273,7 @@ function previewOf(nonce: string, answer: Answer, shops: readonly string[]): Red
   const done = (outcome: Outcome): Redemption => {
     return { step: 'done', nonce, outcome, terms, claimedAt: claimedAtOf(answer) }
   }
-  if (codeOf(answer) === 'voucher-unknown' || codeOf(answer) === 'nonce-invalid') {
-    return done('unknown')
-  }
+  if (isUnknown(answer)) return done('unknown')
   // Another shop's coupon is not redeemed here, whatever its status.
   if (terms && shops.length > 0 && !shops.includes(terms.npub)) return done('foreign')
   switch (answer.body.status) {
@@ -292,7 +292,7 @@ function previewOf(nonce: string, answer: Answer, shops: readonly string[]): Red
   }
 }
 
-const outcomes: Record<string, Outcome> = {
+const outcomes: { readonly [code in RefusalCode]?: Outcome } = {
   'other-merchant': 'foreign',
   'till-not-allowed': 'barred',
   'voucher-moved': 'moved',
@@ -301,7 +301,6 @@ const outcomes: Record<string, Outcome> = {
   'not-now': 'later',
   'minimum-not-met': 'small',
   'voucher-unknown': 'unknown',
-  'nonce-invalid': 'unknown',
 }
 
 /** The outcome in the answer to a claim. Only `success` means that the goods may be handed over. */
@@ -313,13 +312,11 @@ function outcomeOf(
 ): Redemption {
   const terms = termsOf(answer) ?? known
   const claimedAt = claimedAtOf(answer)
-  if (answer.status < 300 && answer.body.status === 'success') {
-    return { step: 'done', nonce, outcome: redeemed, terms, claimedAt }
+  if (answer.failure === null) {
+    const outcome = answer.body.status === 'success' ? redeemed : 'already'
+    return { step: 'done', nonce, outcome, terms, claimedAt }
   }
-  if (answer.status < 300 && answer.body.status === 'claimed') {
-    return { step: 'done', nonce, outcome: 'already', terms, claimedAt }
-  }
-  const outcome = outcomes[codeOf(answer)]
+  const outcome = outcomes[codeOf(answer) as RefusalCode]
   const { retryAfter } = answer
   const later = outcome === 'later' && retryAfter !== null && { usableAt: now + retryAfter }
   if (outcome) return { step: 'done', nonce, outcome, terms, claimedAt: null, ...later }
