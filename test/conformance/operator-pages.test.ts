@@ -1,6 +1,6 @@
 /** The shell blocks of the pages for operators, as printed, but for their places and keys. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { settings } from '../../src/app/settings.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
@@ -8,14 +8,7 @@ import { copyDirectory, createPopulated, runInTerminal } from '../support/cli.ts
 import { newSigner } from '../support/client.ts'
 import { describeFile } from '../support/database.ts'
 import { managerSecret, walletObject } from '../support/identities.ts'
-import {
-  blocksOf,
-  blockWith,
-  openDesk,
-  type Replacement,
-  readText,
-  root,
-} from '../support/printed.ts'
+import { blockWith, openDesk, type Replacement, readText, root } from '../support/printed.ts'
 import { program } from '../support/program.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
@@ -194,16 +187,7 @@ test('the compose file has all that its services name', () => {
   }
 })
 
-test('the units and commands for systemd, Docker and a proxy name settings and commands that exist', () => {
-  const page = readText('docs/operations.md')
-  const unit = blockWith('docs/operations.md', '[Service]')
-  const inUnit = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) =>
-    line.split(' '),
-  )
-  const inDocker = [...page.matchAll(/ -e ([A-Z_]+=)/g)].map(([, pair = '']) => pair)
-  const named = [...inUnit, ...inDocker].map((pair) => pair.replace(/(_FILE)?=.*/, ''))
-  expect(named.length).toBeGreaterThan(8)
-  expect(named.filter((name) => !knownSettings.includes(name))).toEqual([])
+test('the blocks of all pages name commands that exist', () => {
   const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => readText(`docs/${name}`))
@@ -215,122 +199,12 @@ test('the units and commands for systemd, Docker and a proxy name settings and c
     ...text.matchAll(/^(?:\$ )?(?:[A-Z_]+=\S+ )*cuponera ([a-z-]+)/gm),
   ])
   expect(commands.length).toBeGreaterThan(25)
-  const absent = commands
-    .map(([, word = '']) => word)
-    .filter((word) => !commandsOfHelp().includes(word))
+  const known = commandsOfHelp()
+  const absent = commands.map(([, word = '']) => word).filter((word) => !known.includes(word))
   expect([...new Set(absent)]).toEqual([])
 })
 
-// ── Docker, which no test has: its file, and each command and flag of the page, are read.
-
-const knownSettings = Object.values(settings).map(({ variable }) => variable as string)
-let helped: (string | undefined)[] | undefined
 const commandsOfHelp = () => {
-  const help = () => Bun.spawnSync([...program, 'help']).stdout.toString()
-  helped ??= [...help().matchAll(/^ {2}([a-z-]+) /gm)].map(([, command]) => command)
-  return helped
+  const help = Bun.spawnSync([...program, 'help']).stdout.toString()
+  return [...help.matchAll(/^ {2}([a-z-]+) /gm)].map(([, command = '']) => command)
 }
-
-/** The instructions of the file for the image, such as `EXPOSE`, with what follows each. */
-function readImage() {
-  const lines = readText('Dockerfile').replace(/\\\n/g, ' ').split('\n')
-  const instructions = lines.filter((line) => line !== '' && !line.startsWith('#'))
-  const all = (word: string) =>
-    instructions
-      .filter((line) => line.startsWith(`${word} `))
-      .map((line) => line.slice(word.length + 1))
-  const one = (word: string) => all(word).at(-1) ?? ''
-  const env = new Map(
-    one('ENV')
-      .split(' ')
-      .map((pair) => pair.split('=') as [string, string]),
-  )
-  return { all, one, env, ports: one('EXPOSE').split(' '), volume: one('VOLUME') }
-}
-
-test('the file for the image copies what is there, and starts the program that it has built', () => {
-  const { all, one, env, ports, volume } = readImage()
-  const { scripts } = JSON.parse(readText('package.json'))
-  const [, script = ''] = /npm run (\S+)/.exec(all('RUN').join('\n')) ?? []
-  expect(scripts[script]).toEndWith(' .tools/build.ts')
-  const copies = all('COPY').map((line) => line.split(' '))
-  const own = copies
-    .filter(([first = '']) => !first.startsWith('--'))
-    .flatMap((words) => words.slice(0, -1))
-  const sent = [...readText('.dockerignore').matchAll(/^!(\S+)$/gm)].map(([, path = '']) => path)
-  expect(own.filter((path) => path !== '.' && !sent.includes(path))).toEqual([])
-  for (const path of sent)
-    expect({ path, is: existsSync(join(root, path)) }).toEqual({ path, is: true })
-
-  const [[, from, binary] = []] = copies.filter(([first]) => first === '--from=build')
-  expect(from).toBe(`${one('WORKDIR')}/dist/cuponera`)
-  expect(JSON.parse(one('ENTRYPOINT'))).toEqual([binary])
-  const [checks, check] = JSON.parse(one('HEALTHCHECK').replace(/^.* CMD /, ''))
-  expect(checks).toBe(binary)
-  expect(commandsOfHelp()).toEqual(expect.arrayContaining([check, ...JSON.parse(one('CMD'))]))
-  expect([...env.keys()].filter((name) => !knownSettings.includes(name))).toEqual([])
-  expect([env.get('DATA_DIR'), env.get('PORT'), '3443']).toEqual([volume, ...ports])
-  const [user, group] = one('USER').split(':')
-  for (const part of [`groupadd --gid ${group} `, `--uid ${user} --gid ${group} `, ` ${volume}`]) {
-    expect(all('RUN').at(-1)).toContain(part)
-  }
-})
-
-test('each command for Docker has an image, a container, ports, volumes and settings that there are', () => {
-  const { ports, volume } = readImage()
-  const page = readText('docs/operations.md')
-  const blocks = blocksOf('docs/operations.md').filter(({ text }) => text.includes('docker '))
-  const lines = blocks.flatMap(({ text }) => text.replace(/\\\n/g, ' ').split(/\n| && /))
-  const commands = lines.filter((line) => line !== '').map((line) => line.split(/ +/))
-  expect(commands.length).toBeGreaterThan(6)
-  const commandsOfProgram = commandsOfHelp()
-
-  /** The words behind the flags of a container. */
-  const afterFlags = (words: readonly string[]): string[] => {
-    const [flag = '', value = '', ...rest] = words
-    const target = value.split(':')
-    switch (flag) {
-      case '-d':
-        return afterFlags([value, ...rest])
-      case '--restart':
-      case '--name':
-      case '--network':
-        expect(['on-failure', 'cuponera', 'host']).toContain(value)
-        return afterFlags(rest)
-      case '-p':
-        expect(ports).toContain(target.at(-1) ?? '')
-        return afterFlags(rest)
-      case '-v':
-        expect([volume, '/tls']).toContain(target[1] ?? '')
-        return afterFlags(rest)
-      case '-e':
-        expect(knownSettings).toContain(value.replace(/=.*/, ''))
-        return afterFlags(rest)
-      default:
-        return words.filter((word) => word !== '')
-    }
-  }
-
-  // The container behind a proxy is the first one with a setting more.
-  const settings = commands
-    .filter((words) => words.includes('-p'))
-    .map((words) => words.filter((_, at) => words[at - 1] === '-e'))
-  const [first = [], behindProxy = []] = settings
-  expect(behindProxy.toSorted()).toEqual([...first, 'TRUSTED_PROXIES=172.17.0.1'].toSorted())
-  for (const [docker, verb, ...words] of commands) {
-    expect(docker).toBe('docker')
-    if (verb === 'build') expect(words).toEqual(['-t', 'cuponera', '.'])
-    else if (verb === 'run') expect(afterFlags(words)).toEqual(['cuponera'])
-    else if (['restart', 'stop', 'rm'].includes(verb ?? '')) expect(words).toEqual(['cuponera'])
-    else if (verb === 'exec') {
-      expect(words.slice(0, 2)).toEqual(['cuponera', 'cuponera'])
-      expect(commandsOfProgram).toContain(words[2] ?? '')
-    } else {
-      const gateways = "'{{range .NetworkSettings.Networks}}{{.Gateway}} {{end}}'"
-      expect([verb, ...words].join(' ')).toBe(`inspect cuponera -f ${gateways}`)
-    }
-  }
-  // Flags in the text between the blocks.
-  const flags = [...page.matchAll(/`(-p \d+[^`]+)`/g)].map(([, text = '']) => text.split(/\s+/))
-  expect(flags.map((words) => afterFlags(words))).toEqual([[], []])
-})

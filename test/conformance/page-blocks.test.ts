@@ -37,10 +37,15 @@ const readers: Record<string, Reader[]> = {
     ['test/cli/demo.test.ts', ['The minter mints']],
   ],
   'docs/operations.md sh': [
-    [operators, ['docker ', 'cuponera serve --host 0.0.0.0', 'cuponera identity add ana']],
+    [conformance('docker'), ['docker build', 'docker exec cuponera cuponera check']],
+    [
+      conformance('docker'),
+      ['docker inspect', '--network host', 'docker exec cuponera cuponera tls'],
+    ],
+    [operators, ['cuponera serve --host 0.0.0.0', 'cuponera identity add ana']],
     [operators, ['cuponera ledger issue ARS', '/etc/cron.daily/cuponera', 'cuponera move out']],
   ],
-  'docs/operations.md ini': [[operators, ['[Service]']]],
+  'docs/operations.md ini': [[conformance('units'), ['[Service]']]],
   'docs/operations.md nginx': [[proxies, ['log_format nosecrets', 'refreshed=0']]],
   'docs/operations.md caddyfile': [[proxies, ['reverse_proxy']]],
   'docs/operations.md text': [['test/gateway/delivery.test.ts', ['last error']]],

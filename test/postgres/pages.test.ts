@@ -1,12 +1,16 @@
 /** The shell blocks of docs/cluster.md, as printed, but for the address of the server. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { cpSync } from 'node:fs'
+import { cpSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Connection } from '../../src/db/postgres/connection.ts'
+import { npubOf } from '../../src/nostr/keys.ts'
 import { createPopulated } from '../support/cli.ts'
+import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
+import { managerSecret } from '../support/identities.ts'
 import { type Postgres, startPostgres } from '../support/postgres.ts'
 import { blockWith, metricsOf, namesIn, openDesk, readText } from '../support/printed.ts'
 import { cleanUp, startServer } from '../support/server.ts'
+import { openUnit } from '../support/units.ts'
 
 const page = 'docs/cluster.md'
 const printed = 'postgres://cuponera:secret@db.example/cuponera'
@@ -59,4 +63,33 @@ test('move a service to PostgreSQL and back', async () => {
   cpSync(dataDir, join(desk, 'data'), { recursive: true })
   await run(blockWith(page, 'cuponera move --from ./data'), [printed, () => server.url('moved')])
   expect(await run('cuponera check --data-dir ./data')).toContain('6 vouchers')
+})
+
+test('start a node by its unit, with keys and address as credentials, and again after a crash', async () => {
+  await superuser.send('CREATE DATABASE clustered OWNER cuponera TEMPLATE template0', [])
+  const [manager, merchant] = [newSigner(managerSecret), newSigner()]
+  const node = openUnit(readText('docs/cluster/cuponera.service'), {
+    '/etc/cuponera/settings': `PUBLIC_URL=https://cupones.example\nMERCHANTS=${merchant.pubkey}\n`,
+    '/etc/cuponera/database': server.url('clustered'),
+    '/etc/cuponera/manager.nsec': managerSecret.toString('hex'),
+    '/etc/cuponera/store.key': '8'.repeat(64),
+    '/etc/cuponera/session.secret': 'only-to-try-'.repeat(3),
+    '/etc/cuponera/card.key': '9'.repeat(32),
+  })
+  try {
+    const url = await node.start()
+    expect(node.output()).toContain(npubOf(manager.pubkey))
+    expect(node.output()).toMatch(/^ {2}database +.*clustered/m)
+    expect(node.output()).toMatch(/^ {2}address +http:\/\/0\.0\.0\.0:/m)
+    const token = await openSession(url, merchant, 'https://cupones.example')
+    const { nonce } = await mintOne(url, token, await createDefinition(url, token))
+    // Each key came as a credential: it has made none.
+    expect(existsSync(join(node.env.DATA_DIR ?? '', 'keys'))).toBe(false)
+    const again = await node.kill()
+    const claimed = await call(again, '/api/coupons/claim', { body: { nonce } })
+    expect(claimed).toMatchObject({ status: 200 })
+    expect(await node.stop()).toBe(0)
+  } finally {
+    await node.end()
+  }
 })

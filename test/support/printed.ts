@@ -26,10 +26,23 @@ export function blockWith(page: string, text: string): string {
 /** `here` is called for each place where it is printed. */
 export type Replacement = readonly [printed: string, here: () => string]
 
-/**
- * A folder with the program, in which a block runs in one shell, each line to a good end. A server is stopped with
- * Ctrl-C once it has printed its start.
- */
+/** Run a block in one shell, each line to a good end. Resolves to what it printed. */
+export async function runBlock(
+  block: string,
+  place: { cwd: string; env: Record<string, string> },
+  replacements: readonly Replacement[] = [],
+): Promise<string> {
+  const text = replacements.reduce((made, [from, to]) => made.replaceAll(from, to), block)
+  const shell = Bun.spawn(['sh', '-eu', '-c', text], { ...place, stdin: 'ignore', stderr: 'pipe' })
+  const [out, err] = await Promise.all([
+    new Response(shell.stdout).text(),
+    new Response(shell.stderr).text(),
+  ])
+  expect({ block, code: await shell.exited, err }).toMatchObject({ block, code: 0 })
+  return out
+}
+
+/** A folder with the program, in which blocks run. A server is stopped with Ctrl-C once it has printed its start. */
 export function openDesk(env: Record<string, string>) {
   const desk = newDirectory()
   const command = program.map((part) => `'${part}'`).join(' ')
@@ -41,21 +54,9 @@ until grep -q '^  management' "$0.out"; do kill -0 $pid || { cat "$0.out" >&2; e
 cat "$0.out"; kill -INT $pid; wait $pid || [ $? = 130 ]
 `
   writeFileSync(join(desk, 'cuponera'), script, { mode: 0o755 })
-  const run = async (block: string, ...replacements: Replacement[]): Promise<string> => {
-    const text = replacements.reduce((made, [from, to]) => made.replaceAll(from, to), block)
-    const shell = Bun.spawn(['sh', '-eu', '-c', text], {
-      cwd: desk,
-      env: { PATH: `${desk}:${process.env.PATH}`, PORT: '0', ...env },
-      stdin: 'ignore',
-      stderr: 'pipe',
-    })
-    const [out, err] = await Promise.all([
-      new Response(shell.stdout).text(),
-      new Response(shell.stderr).text(),
-    ])
-    expect({ block, code: await shell.exited, err }).toMatchObject({ block, code: 0 })
-    return out
-  }
+  const place = { cwd: desk, env: { PATH: `${desk}:${process.env.PATH}`, PORT: '0', ...env } }
+  const run = (block: string, ...replacements: Replacement[]) =>
+    runBlock(block, place, replacements)
   return { desk, run }
 }
 
