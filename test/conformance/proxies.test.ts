@@ -1,12 +1,11 @@
-/**
- * The blocks of docs/operations.md for nginx and Caddy, in these programs, in front of a service. Not shown by it, as it
- * would pass without them: `Host` (origins are named by PUBLIC_URL), proxy_http_version, proxy_buffering (the service
- * sends `X-Accel-Buffering: no`) and proxy_read_timeout, whose minutes no test waits for; in the block of the panel,
- * its three headers.
- */
+/** The blocks of docs/operations.md for nginx and Caddy, in these programs, in front of a service. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { limits } from '../../src/base/limits.ts'
+import { relayLimits } from '../../src/base/limits-relay.ts'
 import { createProof, type Json, newKey, newSigner, nostrHeader } from '../support/client.ts'
 import { type ClosedServer, startClosed } from '../support/closed.ts'
 import { createEvent } from '../support/events.ts'
@@ -154,6 +153,11 @@ describe.each([
     })
   })
 
+  test('the panel may reach the relay under the public name', async () => {
+    const { headers } = await ask(proxy, '/panel')
+    expect(headers.get('Content-Security-Policy')).toContain(` ws://${host};`)
+  })
+
   test('nobody reads the metrics through it', async () => {
     expect((await callRaw(service.url, { target: '/metrics' })).text).toContain('cuponera_info')
     for (const target of ['/metrics', '/metrics/', '/metrics?x', '/%6Detrics']) {
@@ -181,6 +185,13 @@ function startPrintedNginx(program: string, url: string): Promise<RunningProxy> 
   return startNginx(program, url, { http, server })
 }
 
+/** The block for the panel of La Crypta, with a page of the panel. */
+function startPanelNginx(program: string, url: string): Promise<RunningProxy> {
+  const http = blockWith(page, 'log_format nosecrets').split('# In server')[0] ?? ''
+  const own = 'location / { return 200 "a page of the panel"; }'
+  return startNginx(program, url, { http, server: `${blockWith(page, 'refreshed=0')}${own}` })
+}
+
 test('each block for a proxy passes requests on to the port of the service', () => {
   for (const text of ['log_format nosecrets', 'refreshed=0', 'reverse_proxy']) {
     expect(blockWith(page, text)).toMatch(
@@ -191,6 +202,35 @@ test('each block for a proxy passes requests on to the port of the service', () 
 
 describe('nginx', () => {
   if (nginx === null) return
+
+  test('tells the service the client, its scheme and the name that it asked', async () => {
+    const service = createServer(({ headers, httpVersion }, response) => {
+      const text = JSON.stringify({ ...headers, httpVersion })
+      response.writeHead(200, { 'Content-Length': text.length }).end(text)
+    })
+    await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
+    const told = { host, 'x-forwarded-for': '127.0.0.2', 'x-forwarded-proto': 'https' }
+    const headers = [['Upgrade', 'websocket']] as const
+    const toldBy = async (proxy: RunningProxy, target: string) =>
+      (await callRaw(proxy.url, { target, host, headers, from: '127.0.0.2' })).json
+    try {
+      // A WebSocket begins with these (RFC 6455, 4.1), which the service does not ask for.
+      const upgrade = { httpVersion: '1.1', connection: 'upgrade', upgrade: 'websocket' }
+      const whole = await startPrintedNginx(nginx, url)
+      expect(await toldBy(whole, '/relay')).toMatchObject({ ...told, ...upgrade })
+      expect(await toldBy(await startPanelNginx(nginx, url), '/api/coupons')).toMatchObject(told)
+    } finally {
+      service.close()
+    }
+  })
+
+  test('ends no connection that the service keeps alive', () => {
+    const seconds = /proxy_read_timeout (\d+)s;/.exec(blockWith(page, 'log_format nosecrets'))?.[1]
+    expect(Number(seconds)).toBeGreaterThan(relayLimits.socketIdleSeconds)
+    // The block of the panel has the timeout of nginx, and no WebSocket.
+    expect(limits.liveBeatSeconds).toBeLessThan(60)
+  })
 
   test('writes no credential into its logs, also while the service is away', async () => {
     const service = await startClosed({ env })
@@ -222,10 +262,7 @@ describe('nginx', () => {
     const merchant = newSigner()
     const given = { ...env, TRUSTED_PROXIES: '127.0.0.1', MERCHANTS: merchant.pubkey }
     const service = await startClosed({ env: given })
-    const format = blockWith(page, 'log_format nosecrets').split('# In server')[0] ?? ''
-    const own = 'location / { return 200 "a page of the panel"; }'
-    const block = `${blockWith(page, 'refreshed=0')}${own}`
-    const proxy = await startNginx(nginx, service.url, { http: format, server: block })
+    const proxy = await startPanelNginx(nginx, service.url)
     for (const path of ['/', '/api/rates', '/metrics', '/relay']) {
       expect((await ask(proxy, path)).text).toBe('a page of the panel')
     }
