@@ -1,6 +1,6 @@
 /** The published client against a real service, behind a proxy that loses requests and answers. */
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
 import { clientLimits } from '../../src/base/limits-client.ts'
 import {
@@ -13,54 +13,15 @@ import {
 import { mintOne as mintNew } from '../../src/client/mint.ts'
 import { isOpen, nameOf } from '../../src/client/once.ts'
 import { failureOf } from '../support/api-failure.ts'
-import { createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
+import { newSigner } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
-import {
-  type Fault,
-  type FaultyProxy,
-  gatewayPage,
-  startFaultyProxy,
-} from '../support/faulty-proxy.ts'
-import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { type Fault, gatewayPage } from '../support/faulty-proxy.ts'
+import { openProxiedShop } from '../support/proxied-shop.ts'
 
 const claim = 'POST /api/coupons/claim'
 const refresh = 'POST /api/coupons/refresh'
 
-let proxy: FaultyProxy
-let server: TestServer
-let couponId: string
-const merchant = newSigner()
-
-beforeAll(async () => {
-  proxy = await startFaultyProxy()
-  await restart({})
-  couponId = await createDefinition(server.url, await merchantToken())
-})
-
-beforeEach(() => {
-  proxy.fault = () => null
-  proxy.seen = new Map()
-})
-
-afterAll(async () => {
-  proxy.stop()
-  await cleanUp()
-})
-
-/** Start the service, again where it ran, on its data. */
-async function restart(env: Record<string, string>): Promise<void> {
-  const dataDir = server?.dataDir ?? newDirectory()
-  await server?.kill()
-  const always = { PUBLIC_URL: proxy.origin, MERCHANTS: 'open', RATE_LIMIT: 'off' }
-  server = await startServer({ dataDir, env: { ...always, ...env } })
-  proxy.target = server.url
-}
-
-const merchantToken = () => openSession(server.url, merchant, proxy.origin)
-
-async function mintNonce(): Promise<string> {
-  return (await mintOne(server.url, await merchantToken(), couponId)).nonce
-}
+const { proxy, merchant, couponId, mintNonce, restart } = await openProxiedShop()
 
 /** A client that repeats at once. */
 function newClient(options: Partial<ClientOptions> = {}) {
@@ -127,7 +88,7 @@ test('a program that starts again gets the answer that it missed', async () => {
   const lost = newClient({ storage, patienceSeconds: 0 })
   const failure = await failureOf(lost.call(refresh, { body: { nonce }, once: 'take' }))
   expect([failure.code, failure.mayHaveSucceeded]).toEqual(['unreachable', true])
-  await restart({})
+  await restart()
   proxy.fault = () => null
   const client = newClient({ storage })
   const { nonce: mine } = await client.call(refresh, { body: { nonce }, once: 'take' })

@@ -1,6 +1,6 @@
 /** Redeeming, receiving and issuing: every outcome, and what the storage holds after it. */
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   type ClientOptions,
   createClient,
@@ -12,46 +12,18 @@ import {
 } from '../../src/client/index.ts'
 import { issue } from '../../src/client/issue.ts'
 import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
-import {
-  type Fault,
-  type FaultyProxy,
-  gatewayPage,
-  startFaultyProxy,
-} from '../support/faulty-proxy.ts'
-import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { type Fault, gatewayPage } from '../support/faulty-proxy.ts'
+import { openProxiedShop } from '../support/proxied-shop.ts'
+import { startServer } from '../support/server.ts'
 
 const refresh = 'POST /api/coupons/refresh'
 const manager = 'GET /api/coupons/manager'
 
-let proxy: FaultyProxy
-let server: TestServer
-let token: string
-let couponId: string
 const secret = 'ab'.repeat(32)
 const merchant = newSigner(Buffer.from(secret, 'hex'))
 const owner = merchant.pubkey
 
-beforeAll(async () => {
-  proxy = await startFaultyProxy()
-  const env = { PUBLIC_URL: proxy.origin, MERCHANTS: 'open', RATE_LIMIT: 'off' }
-  server = await startServer({ env })
-  proxy.target = server.url
-  token = await openSession(server.url, merchant, proxy.origin)
-  couponId = await createDefinition(server.url, token)
-})
-
-beforeEach(() => {
-  proxy.fault = () => null
-  proxy.seen = new Map()
-})
-
-afterAll(async () => {
-  proxy.stop()
-  await cleanUp()
-})
-
-const mintNonce = async (): Promise<string> =>
-  (await mintOne(server.url, token, couponId)).nonce as string
+const { proxy, url, couponId, mintNonce, openMerchantSession } = await openProxiedShop(merchant)
 
 /** A client that asks once. */
 function newClient(storage: KeyStorage, options: Partial<ClientOptions> = {}) {
@@ -59,7 +31,7 @@ function newClient(storage: KeyStorage, options: Partial<ClientOptions> = {}) {
 }
 
 const statusOf = async (nonce: string) =>
-  (await call(server.url, '/api/coupons/preview', { body: { nonce } })).json.status
+  (await call(url, '/api/coupons/preview', { body: { nonce } })).json.status
 
 const badGateway: Fault = { at: 'after', how: { status: 502, body: gatewayPage } }
 const unanswered: Fault = { at: 'before', how: { status: 502, body: gatewayPage } }
@@ -241,7 +213,7 @@ test('a coupon that the first manager did not sign is neither stored nor lost', 
   const texts = new Map<string, string>()
   const wallet = newClient(texts)
   const nonce = await mintNonce()
-  const old = await mintOne(server.url, token, couponId)
+  const old = await mintOne(url, await openMerchantSession(), couponId)
   await receive(wallet, { nonce: await mintNonce() })
   const before = new Map(texts)
   const { voucher } = old
@@ -285,8 +257,9 @@ test('a wallet has the managers of two services', async () => {
 
 test('an order has one coupon, wherever the issuer dies', async () => {
   const signer = openKey(secret)
+  const token = await openMerchantSession()
   const known = async () =>
-    (await call(server.url, `/api/coupons/${couponId}/mints`, { token })).json.mints.length
+    (await call(url, `/api/coupons/${couponId}/mints`, { token })).json.mints.length
   for (let changes = 0, done = false; !done; changes++) {
     const texts = new Map<string, string>()
     const before = await known()
@@ -365,7 +338,7 @@ test('a call that waits for another one ends with its signal', async () => {
     delete: (name) => texts.delete(name),
   })
   const nonce = await mintNonce()
-  const manager = (await call(server.url, '/api/coupons/manager')).json.pubkey
+  const manager = (await call(url, '/api/coupons/manager')).json.pubkey
   const first = receive(wallet, { nonce, manager })
   const over = new AbortController()
   const second = receive(wallet, { nonce, manager, signal: over.signal })

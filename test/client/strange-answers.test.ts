@@ -1,6 +1,6 @@
 /** Answers of something between the client and its service, and sessions that cannot be opened. */
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { clientLimits } from '../../src/base/limits-client.ts'
 import { httpStatusOf, refusalCodes } from '../../src/base/refusal.ts'
 import {
@@ -10,51 +10,19 @@ import {
   SignerError,
 } from '../../src/client/index.ts'
 import { failureOf } from '../support/api-failure.ts'
-import { createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
+import { newSigner } from '../support/client.ts'
 import { secondsNow } from '../support/clock.ts'
-import {
-  type Fault,
-  type FaultyProxy,
-  gatewayPage,
-  startFaultyProxy,
-} from '../support/faulty-proxy.ts'
-import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { type Fault, gatewayPage, startFaultyProxy } from '../support/faulty-proxy.ts'
+import { openProxiedShop } from '../support/proxied-shop.ts'
 
 const claim = 'POST /api/coupons/claim'
 const refresh = 'POST /api/coupons/refresh'
 const openingSession = 'POST /api/auth/session'
 
-let proxy: FaultyProxy
-let other: FaultyProxy
-let server: TestServer
-let token: string
-let couponId: string
-const merchant = newSigner()
-
-beforeAll(async () => {
-  ;[proxy, other] = await Promise.all([startFaultyProxy(), startFaultyProxy()])
-  const env = { PUBLIC_URL: proxy.origin, MERCHANTS: 'open', RATE_LIMIT: 'off' }
-  server = await startServer({ env })
-  proxy.target = server.url
-  token = await openSession(server.url, merchant, proxy.origin)
-  couponId = await createDefinition(server.url, token)
-})
-
-beforeEach(() => {
-  for (const one of [proxy, other]) {
-    one.fault = () => null
-    one.seen = new Map()
-  }
-})
-
-afterAll(async () => {
-  proxy.stop()
-  other.stop()
-  await cleanUp()
-})
-
-const mintNonce = async (): Promise<string> =>
-  (await mintOne(server.url, token, couponId)).nonce as string
+const { proxy, merchant, couponId, mintNonce } = await openProxiedShop()
+const other = await startFaultyProxy()
+beforeEach(() => other.seen.clear())
+afterAll(() => other.stop())
 
 /** A client that repeats at once. */
 function newClient(options: Partial<ClientOptions> = {}) {

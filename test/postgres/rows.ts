@@ -1,5 +1,6 @@
 /** Engines on a database with a table of numbers, for tests of faults. */
-import { afterEach } from 'bun:test'
+import { afterEach, spyOn } from 'bun:test'
+import { Connection as Wire } from 'pg'
 import type { Connection } from '../../src/db/postgres/connection.ts'
 import { PostgresEngine, type PostgresOptions } from '../../src/db/postgres/engine.ts'
 import type { Sql } from '../../src/db/sql.ts'
@@ -51,6 +52,21 @@ export function openRows(databases: Databases) {
       engines.push(engine)
       return engine
     },
+  }
+}
+
+/** How often an operation waits for the server, whose statements are known after a first one that writes the row 1. */
+export async function waitsOf(
+  engine: Engine,
+  operation: (tx: Rows) => Promise<void>,
+): Promise<number> {
+  await engine.transact({ roots: 'none' }, (tx) => tx.insert(1))
+  const spy = spyOn(Wire.prototype as unknown as { sync(): void }, 'sync')
+  try {
+    await engine.transact({ roots: 'none' }, operation)
+    return spy.mock.calls.length
+  } finally {
+    spy.mockRestore()
   }
 }
 
