@@ -149,6 +149,14 @@ test('a holder that loses a card is told too: to another holder, to the operator
   expect(await readBy(second, DATA)).toEqual({})
 })
 
+test('a wallet learns of a new design that a writer gave its card', async () => {
+  const { holder, uid, uuid } = await newCard(server)
+  await untilNamed(holder, 'Cuponera')
+  await initCard(server, uid, { design: { name: 'Feria 2027' } })
+  const nameOf = async () => (await readBy(holder, DATA))[uuid].design.name
+  await until('the wallet reads the design', async () => (await nameOf()) === 'Feria 2027')
+})
+
 test('an event that was owed at the end of the service is published at its next start', async () => {
   const owner = await startServer({ env: cardEnv })
   const holder = newHolder()

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { Refusal } from '../../../base/refusal.ts'
+import type { AfterCommit } from '../../../db/database.ts'
 import type { NostrEvent } from '../../../nostr/event.ts'
 import { npubOf } from '../../../nostr/keys.ts'
 import { createResponse, rememberRequest } from '../../request.ts'
 import type { Card } from '../card-store.ts'
 import { isCardName } from '../card-text.ts'
 import { codeMac, firstCode } from '../code.ts'
+import { oweNotice } from '../holders/notices.ts'
 import {
   answerOnce,
   type CardRequest,
@@ -71,7 +73,11 @@ export function parseCid(value: unknown): string {
 }
 
 /** Make a card of a tag, or find the one that it has. Refuses as `initialise` does, in a transaction. */
-export async function initialiseTag(cards: CardAdmin, tx: CardStores, tag: NewTag) {
+export async function initialiseTag(
+  cards: CardAdmin,
+  tx: CardStores & AfterCommit,
+  tag: NewTag,
+) {
   const last = await tx.cards.findByCid(tag.cid)
   const alive = last?.deletedAt === null ? last : null
   const card = alive ? await meetAgain(tx, alive, tag) : await takeIn(cards, tx, tag, last)
@@ -136,7 +142,11 @@ function wantsEncryption({ event }: CardRequest): boolean {
   return event.tags.some(([name]) => name === 'encrypted')
 }
 
-async function meetAgain(tx: CardStores, card: Card, tag: NewTag): Promise<Card> {
+async function meetAgain(
+  tx: CardStores & AfterCommit,
+  card: Card,
+  tag: NewTag,
+): Promise<Card> {
   if (tag.version !== undefined && tag.version !== card.keyVersion) {
     throw new Refusal('card-content-invalid', { field: 'version' })
   }
@@ -144,7 +154,11 @@ async function meetAgain(tx: CardStores, card: Card, tag: NewTag): Promise<Card>
     const confirmed = await tx.cards.confirmCounter(card.id, tag.ctr)
     if (!confirmed && !card.counterKnown) throw new Refusal('card-counter-low')
   }
-  if (tag.design) await tx.cards.redesign(card.id, tag.design)
+  if (tag.design) {
+    await tx.cards.redesign(card.id, tag.design)
+    // Its wallet shows the name of the design.
+    if (card.holder !== null) oweNotice(tx, card.holder)
+  }
   return (await tx.cards.findById(card.id)) ?? card
 }
 
