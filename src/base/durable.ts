@@ -1,7 +1,10 @@
 import {
   chownSync,
   closeSync,
+  copyFileSync,
+  existsSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   readSync,
@@ -64,17 +67,51 @@ export function makeDirectory(path: string): void {
 
 /** Replace a file (0600) atomically and durably. After a crash the old or the new content is there, never a part. */
 export function writeDurably(path: string, text: string, unfinished = `${path}.new`): void {
+  putDurably(path, { text, unfinished, put: () => renameSync(unfinished, path) })
+}
+
+/** Make a file (0600) in the same way, where there is none; false where there is one, which stays. */
+export function addDurably(path: string, text: string, unfinished: string): boolean {
+  let added = true
+  const put = () => {
+    added = link(unfinished, path)
+    rmSync(unfinished)
+  }
+  putDurably(path, { text, unfinished, put })
+  return added
+}
+
+type Put = { text: string; unfinished: string; put: () => void }
+
+function putDurably(path: string, { text, unfinished, put }: Put): void {
   const file = openSync(unfinished, 'w', 0o600)
   try {
     writeAll(file, text)
     ownLikeDirectory(unfinished)
-    renameSync(unfinished, path)
+    put()
   } catch (cause) {
     // It has the start of a secret, and takes room on a full disk.
     rmSync(unfinished, { force: true })
     throw cause
   }
   syncDirectory(dirname(path))
+}
+
+/** A second name for a file; false where the name is taken. */
+function link(path: string, name: string): boolean {
+  try {
+    linkSync(path, name)
+    return true
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'EEXIST') return false
+    // A memory stick with FAT has no links. There two programs may still meet.
+    if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].includes(code ?? '')) throw cause
+    if (existsSync(name)) return false
+    copyFileSync(path, name)
+    syncFile(name)
+    return true
+  }
 }
 
 function writeAll(file: number, text: string): void {

@@ -21,6 +21,11 @@ export type KeyStorage = {
   get(name: string): MayWait<string | null | undefined>
   /** A promise resolves when the text is stored: the request waits for it. */
   set(name: string, text: string): MayWait<unknown>
+  /**
+   * Store a text under a name that has none; false where it has one, which stays. Several programs can share a storage with
+   * it: one key serves the same call of all.
+   */
+  add?(name: string, text: string): MayWait<boolean>
   delete(name: string): MayWait<unknown>
 }
 
@@ -33,6 +38,11 @@ export type CallOptions = {
   signal?: AbortSignal
   /** Timeout of one request, in milliseconds. Opening a session is a request of its own. */
   timeoutMs?: number
+  /**
+   * True: a key is sent however old it is, because a second execution does no more harm than a new key would.
+   * @internal
+   */
+  anyAge?: boolean
 }
 
 /** `Input` of an operation, which may be left out where all of it may. */
@@ -50,6 +60,11 @@ export type Caller = {
   ): Promise<Operations[Name]['answer']>
   /** Forget the key of an operation whose outcome you have stored: its name is then free for another one. */
   forget(once: string): Promise<void>
+  /**
+   * Store a key under a name that has none, before the call that takes it.
+   * @internal
+   */
+  reserve(once: string): Promise<void>
 }
 
 /** A session: one signature for many calls. */
@@ -90,34 +105,45 @@ type Tried = { retryAfter: number | null } & (
   | { failure: ApiError | SignerError }
 )
 
-/** `used`: it was stored before this call, for an attempt whose answer may be lost. */
-type StoredKey = { key: string; used: boolean }
+/** `used`: it was stored before this call, for an attempt whose answer may be lost. `age`: in seconds. */
+type StoredKey = { key: string; used: boolean; age: number }
 
 export function createCaller(wiring: Wiring): Caller {
   const { storage, patience } = wiring
   const runs = createRuns<StoredKey>()
 
   /** The key under a name of the caller. A new one is stored, with the time, before the request leaves. */
-  const keyOf = (name: OperationName, once: string) =>
-    runs(once, async () => {
-      const [known, storedAt] = ((await storage.get(placeOf(once))) ?? '').split(' ')
-      if (known) {
-        // A clock that was ahead makes the age negative, and says as little.
-        const age = Math.abs(systemClock() - Number(storedAt))
-        if (!lasting.has(name) && age >= clientLimits.keySeconds) throw new ApiError('key-expired')
-        return { key: known, used: true }
-      }
-      const key = randomText()
-      await storage.set(placeOf(once), `${key} ${systemClock()}`)
-      return { key, used: false }
+  const storedKey = async (once: string): Promise<StoredKey> => {
+    const place = placeOf(once)
+    const [known, storedAt] = ((await storage.get(place)) ?? '').split(' ')
+    // A clock that was ahead makes the age negative, and says as little.
+    if (known) return { key: known, used: true, age: Math.abs(systemClock() - Number(storedAt)) }
+    const key = randomText()
+    const text = `${key} ${systemClock()}`
+    if (!storage.add) await storage.set(place, text)
+    // Another program was faster: its key it is.
+    else if (!(await storage.add(place, text))) return storedKey(once)
+    return { key, used: false, age: 0 }
+  }
+
+  const keyOf = async (once: string) => {
+    let first = false
+    const stored = await runs(once, () => {
+      first = true
+      return storedKey(once)
     })
+    // An overlapping call may have sent it.
+    return first ? stored : { ...stored, used: true }
+  }
 
   const call = async (name: OperationName, input: AnyInput = {}): Promise<unknown> => {
     const { once, signal } = input
     if (!(name in facts)) throw new TypeError(`no operation ${name}`)
     const named = once !== undefined || input.key !== undefined
     if (named && !keyed[name]) throw new TypeError(`${name} takes no Idempotency-Key`)
-    const stored = once === undefined ? null : await keyOf(name, once)
+    const stored = once === undefined ? null : await keyOf(once)
+    const aged = stored && stored.age >= clientLimits.keySeconds
+    if (aged && !lasting.has(name) && !input.anyAge) throw new ApiError('key-expired')
     const key = input.key ?? stored?.key
     const send = (ended: Ended = null) => attempt(() => sendOnce(wiring, name, input, key, ended))
     // Nobody knows whether a key of the caller was sent before.
@@ -159,6 +185,9 @@ export function createCaller(wiring: Wiring): Caller {
     call: call as Caller['call'],
     async forget(once) {
       await storage.delete(placeOf(once))
+    },
+    async reserve(once) {
+      await keyOf(once)
     },
   }
 }

@@ -1,28 +1,47 @@
 /** A storage for Node and Bun, `cuponera/client/folder`: one file for each name. */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { makeDirectory, syncDirectory, writeDurably } from '../base/durable.ts'
+import { addDurably, makeDirectory, syncDirectory, writeDurably } from '../base/durable.ts'
 import { parseStored } from './json.ts'
 
 export type Folder = {
   get(name: string): string | null
   /** The text is on disk when it returns. */
   set(name: string, text: string): void
+  /** Store a text under a name that has none; false where it has one. It is on disk when this returns. */
+  add(name: string, text: string): boolean
   /** The file is gone for good when it returns. */
   delete(name: string): void
   /** Throws for a damaged file, as `get` does. */
   names(): string[]
 }
 
-/** Open a folder (0700), made where it is missing, with files (0600) that one program at a time uses. Throws errors of files. */
+/** One object for each folder: calls take turns by the object of their storage. */
+const opened = new Map<string, Folder>()
+
+/**
+ * Open a folder (0700), made where it is missing, with files (0600). Programs that share it get one key for the same call.
+ * Throws errors of files.
+ */
 export function openFolder(path: string): Folder {
-  const folder = resolve(path)
-  makeDirectory(folder)
-  // A program that was killed leaves the start of a key or of a coupon.
+  makeDirectory(resolve(path))
+  const place = realpathSync(path)
+  removeUnfinished(place)
+  const folder = opened.get(place) ?? folderAt(place)
+  opened.set(place, folder)
+  return folder
+}
+
+/** A program that was killed leaves the start of a key or of a coupon. */
+function removeUnfinished(folder: string): void {
   for (const file of readdirSync(folder)) {
-    if (/^[0-9a-f]{64}\.\d+\.new$/.test(file)) rmSync(join(folder, file), { force: true })
+    const [, pid] = /^[0-9a-f]{64}\.(\d+)\.new$/.exec(file) ?? []
+    if (pid && !isOther(Number(pid))) rmSync(join(folder, file), { force: true })
   }
+}
+
+function folderAt(folder: string): Folder {
   // A name may be long, have slashes, or differ from another one by its case only.
   const fileOf = (name: string) =>
     join(folder, createHash('sha256').update(JSON.stringify(name)).digest('hex'))
@@ -37,7 +56,11 @@ export function openFolder(path: string): Folder {
     },
     set(name, text) {
       const file = fileOf(name)
-      writeDurably(file, `${JSON.stringify(name)}\n${text}`, `${file}.${process.pid}.new`)
+      writeDurably(file, contentOf(name, text), unfinishedOf(file))
+    },
+    add(name, text) {
+      const file = fileOf(name)
+      return addDurably(file, contentOf(name, text), unfinishedOf(file))
     },
     delete(name) {
       rmSync(fileOf(name), { force: true })
@@ -52,6 +75,20 @@ export function openFolder(path: string): Folder {
         return kept.name
       })
     },
+  }
+}
+
+const contentOf = (name: string, text: string) => `${JSON.stringify(name)}\n${text}`
+const unfinishedOf = (file: string) => `${file}.${process.pid}.new`
+
+/** Whether another process with this number runs: it may be about to finish its file. */
+function isOther(pid: number): boolean {
+  if (pid === process.pid) return false
+  try {
+    return process.kill(pid, 0)
+  } catch (cause) {
+    // It runs for another user.
+    return (cause as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

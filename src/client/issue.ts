@@ -1,4 +1,5 @@
 /** Issuing a coupon for an order of the merchant's own system. */
+import { ApiError } from './api-error.ts'
 import type { CallOptions } from './caller.ts'
 import type { Client } from './client.ts'
 import { mintNamed } from './mint.ts'
@@ -22,8 +23,14 @@ export async function issue(
   { couponId, order, ...options }: Order & CallOptions,
 ): Promise<Issued> {
   if (typeof order !== 'string' || order === '') throw new RangeError('order is a text')
-  const ask = (once: string) => mintNamed(client, couponId, { ...options, once })
-  const asked = { operation: 'issue', request: { couponId, order } } as const
+  const definition = couponId.toLowerCase()
+  const ask = async (once: string) => {
+    // Its answer of yesterday may still be there, and a new key would surely issue another coupon.
+    const coupon = await mintNamed(client, couponId, { ...options, once, anyAge: true })
+    if (coupon.couponId === definition) return coupon
+    throw new ApiError('answer-invalid', 0, { message: 'a coupon of another definition' })
+  }
+  const asked = { operation: 'issue', request: { couponId: definition, order } } as const
   const asking = { ask, signal: options.signal }
   try {
     return { outcome: 'issued', ...(await storeOnce(client, asked, asking)) }

@@ -1,11 +1,13 @@
 /** Redemption at a till, whose sale decides which coupon is its own. */
 import { ApiError } from './api-error.ts'
-import type { Caller, CallOptions } from './caller.ts'
+import type { CallOptions } from './caller.ts'
+import type { Client } from './client.ts'
 import type { Claim, ClaimAnswer } from './described/vouchers.ts'
 import { inOrder } from './json.ts'
 import { nameOf } from './once.ts'
 import { type Failed, failureOf } from './outcome.ts'
 import { isPublicKey } from './public-key.ts'
+import { inTurn } from './turns.ts'
 
 type Sale = Omit<Claim, 'owner'> & {
   /** Public key of the merchant whose coupons this till takes (hex). */
@@ -29,7 +31,7 @@ export type Redeemed =
  * of the storage.
  */
 export async function redeem(
-  caller: Caller,
+  client: Client,
   { sale, headers, signal, timeoutMs, ...claim }: Sale & CallOptions,
 ): Promise<Redeemed> {
   // Without an owner a till would take the coupons of any shop, and without a sale one key would serve them all.
@@ -39,20 +41,31 @@ export async function redeem(
     ...(headers && { headers }),
     ...(signal && { signal }),
     ...(timeoutMs !== undefined && { timeoutMs }),
+    // A sale of yesterday is `used` at worst, as it would be under a new key.
+    anyAge: true,
   }
   // Numbers of sales begin anew each day.
   const once = nameOf('redeem', { sale, nonce: claim.nonce })
   // The service binds a key to the bytes of its body.
   const body = inOrder(claim) as Claim
+  const work = () => redeemNow(client, { ...options, body, once })
+  return inTurn(client.storage ?? client, once, { work, signal })
+}
+
+async function redeemNow(
+  { call, forget }: Client,
+  input: CallOptions & { body: Claim; once: string },
+): Promise<Redeemed> {
+  const { once } = input
   try {
-    const coupon = await caller.call('POST /api/coupons/claim', { ...options, body, once })
+    const coupon = await call('POST /api/coupons/claim', input)
     if (coupon.status === 'success') return { outcome: 'granted', coupon, once }
     // The key of the redemption would have repeated its success.
-    await caller.forget(once)
+    await forget(once)
     return { outcome: 'used', coupon }
   } catch (cause) {
     const failure = refusalOf(cause)
-    if (failure.outcome === 'refused' || failure.code === 'key-expired') await caller.forget(once)
+    if (failure.outcome === 'refused') await forget(once)
     return failure
   }
 }

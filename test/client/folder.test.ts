@@ -1,6 +1,14 @@
 /** The storage for Node, beside a Map. */
 import { afterAll, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openFolder } from '../../src/client/folder.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
@@ -68,8 +76,30 @@ test('a folder is opened without the unfinished files of a program that was kill
   const path = newDirectory()
   openFolder(path).set('once:sale', 'secret-key 1000')
   const [file = ''] = readdirSync(path)
-  writeFileSync(join(path, `${file}.4711.new`), '"once:sale"\nsecr')
+  const ended = Bun.spawnSync([process.execPath, '--version']).pid
+  writeFileSync(join(path, `${file}.${ended}.new`), '"once:sale"\nsecr')
+  // One that runs may be about to give it its name.
+  const running = `${file}.${process.ppid}.new`
+  writeFileSync(join(path, running), '"once:sale"\nsecr')
   writeFileSync(join(path, 'notes.new'), 'of somebody else')
   expect(openFolder(path).names()).toEqual(['once:sale'])
-  expect(readdirSync(path).sort()).toEqual([file, 'notes.new'].sort())
+  expect(readdirSync(path).sort()).toEqual([file, running, 'notes.new'].sort())
+})
+
+test('a text is added only where there is none, and a folder is one object', () => {
+  const path = newDirectory()
+  const folder = openFolder(path)
+  expect([folder.add('once:sale', 'first'), folder.add('once:sale', 'second')]).toEqual([
+    true,
+    false,
+  ])
+  expect(folder.get('once:sale')).toBe('first')
+  folder.delete('once:sale')
+  expect(folder.add('once:sale', 'third')).toBe(true)
+  expect(readdirSync(path)).toHaveLength(1)
+  const [file = ''] = readdirSync(path)
+  expect(statSync(join(path, file)).mode & 0o777).toBe(0o600)
+  symlinkSync(path, `${path}-link`)
+  expect(openFolder(`${path}-link`)).toBe(folder)
+  rmSync(`${path}-link`)
 })

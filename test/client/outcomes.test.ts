@@ -66,8 +66,10 @@ test('each outcome of a redemption, and whether its key stays', async () => {
   if (granted.outcome !== 'granted') throw new Error(granted.outcome)
   expect([granted.coupon.name, granted.coupon.nonce]).toEqual(['Café gratis', nonce])
   const [name = ''] = storage.keys()
+  // The clock of a device may have gone on by years meanwhile, and the service still has the answer.
+  storage.set(name, `${storage.get(name)?.split(' ')[0]} 1000`)
+  expect(await told('1')).toEqual(['granted', null, 1])
   storage.set(name, `${'k'.repeat(22)} 1000`)
-  expect(await told('1')).toEqual(['unknown', 'key-expired', 0])
   expect(await told('1')).toEqual(['used', null, 0])
   const unknown = await redeem(till, { nonce: 'A'.repeat(22), owner, sale: '3' })
   if (unknown.outcome !== 'refused') throw new Error(unknown.outcome)
@@ -297,15 +299,17 @@ test('a client without a storage receives and issues nothing', async () => {
   expect((await redeem(client, { nonce, owner, sale: '1' })).outcome).toBe('granted')
 })
 
-/** A storage whose second answer about a coupon stays on its way until a key was forgotten. */
+/** A storage whose answer about a coupon, asked for while another one is on its way, comes when a key was forgotten. */
 function lagging(): KeyStorage {
   const texts = new Map<string, string>()
-  let reads = 0
+  let underway = 0
   const forgotten = Promise.withResolvers<void>()
   return {
     async get(name) {
       const text = texts.get(name)
-      if (/^(receive|issue):/.test(name) && ++reads === 2) await forgotten.promise
+      if (!/^(receive|issue):/.test(name)) return text
+      await (underway++ > 0 ? forgotten.promise : Bun.sleep(0))
+      underway--
       return text
     },
     set: (name, text) => texts.set(name, text),

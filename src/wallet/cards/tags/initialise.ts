@@ -73,11 +73,7 @@ export function parseCid(value: unknown): string {
 }
 
 /** Make a card of a tag, or find the one that it has. Refuses as `initialise` does, in a transaction. */
-export async function initialiseTag(
-  cards: CardAdmin,
-  tx: CardStores & AfterCommit,
-  tag: NewTag,
-) {
+export async function initialiseTag(cards: CardAdmin, tx: CardStores & AfterCommit, tag: NewTag) {
   const last = await tx.cards.findByCid(tag.cid)
   const alive = last?.deletedAt === null ? last : null
   const card = alive ? await meetAgain(tx, alive, tag) : await takeIn(cards, tx, tag, last)
@@ -142,11 +138,7 @@ function wantsEncryption({ event }: CardRequest): boolean {
   return event.tags.some(([name]) => name === 'encrypted')
 }
 
-async function meetAgain(
-  tx: CardStores & AfterCommit,
-  card: Card,
-  tag: NewTag,
-): Promise<Card> {
+async function meetAgain(tx: CardStores & AfterCommit, card: Card, tag: NewTag): Promise<Card> {
   if (tag.version !== undefined && tag.version !== card.keyVersion) {
     throw new Refusal('card-content-invalid', { field: 'version' })
   }

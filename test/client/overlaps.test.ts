@@ -1,0 +1,210 @@
+/** Calls of one sale, one coupon or one order at the same time: of one client, of several, and of several programs. */
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { openFolder } from '../../src/client/folder.ts'
+import {
+  type ClientOptions,
+  createClient,
+  issue,
+  type KeyStorage,
+  openKey,
+  receive,
+  redeem,
+} from '../../src/client/index.ts'
+import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
+import { type FaultyProxy, gatewayPage, startFaultyProxy } from '../support/faulty-proxy.ts'
+import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+
+const claim = 'POST /api/coupons/claim'
+const secret = 'ac'.repeat(32)
+const signer = openKey(secret)
+const merchant = newSigner(Buffer.from(secret, 'hex'))
+const owner = merchant.pubkey
+
+let proxy: FaultyProxy
+let server: TestServer
+let token: string
+let couponId: string
+
+beforeAll(async () => {
+  proxy = await startFaultyProxy()
+  const env = { PUBLIC_URL: proxy.origin, MERCHANTS: 'open', RATE_LIMIT: 'off' }
+  server = await startServer({ env })
+  proxy.target = server.url
+  token = await openSession(server.url, merchant, proxy.origin)
+  couponId = await createDefinition(server.url, token)
+})
+
+beforeEach(() => {
+  proxy.fault = () => null
+  proxy.seen = new Map()
+})
+
+afterAll(async () => {
+  proxy.stop()
+  await cleanUp()
+})
+
+const newClient = (storage: KeyStorage, options: Partial<ClientOptions> = {}) =>
+  createClient({ url: proxy.origin, storage, patienceSeconds: 0, signer, ...options })
+const mintNonce = async (): Promise<string> =>
+  (await mintOne(server.url, token, couponId)).nonce as string
+const issuedSoFar = async (): Promise<number> =>
+  (await call(server.url, `/api/coupons/${couponId}/mints`, { token })).json.mints.length
+
+/** The storage of one of several programs on the same texts. */
+function viewOf(texts: Map<string, string>, underway: (name: string) => unknown = () => null) {
+  const view: KeyStorage = {
+    async get(name) {
+      const text = texts.get(name)
+      await underway(name)
+      return text
+    },
+    set: (name, text) => texts.set(name, text),
+    add(name, text) {
+      const free = !texts.has(name)
+      if (free) texts.set(name, text)
+      return free
+    },
+    delete: (name) => texts.delete(name),
+  }
+  return view
+}
+
+/** The first answer of a service gets lost. */
+function loseFirst(route: string) {
+  const how = { status: 502, body: gatewayPage }
+  proxy.fault = (one, times) => (one === route && times === 1 ? { at: 'after', how } : null)
+}
+
+test('one sale at two clients is one redemption, and an answer that was lost is repeated', async () => {
+  for (const lost of [false, true]) {
+    proxy.seen = new Map()
+    if (lost) loseFirst(claim)
+    const storage = viewOf(new Map(), () => Bun.sleep(0))
+    const sale = { nonce: await mintNonce(), owner, sale: '1' }
+    const both = await Promise.all([
+      redeem(newClient(storage), sale),
+      redeem(newClient(storage), sale),
+    ])
+    expect(both.map(({ outcome }) => outcome)).toEqual([lost ? 'unknown' : 'granted', 'granted'])
+    expect((await redeem(newClient(storage), sale)).outcome).toBe('granted')
+  }
+})
+
+test('a body that is refused meanwhile does not take the key of a call that is underway', async () => {
+  for (const purchase of [
+    { amount: -1, currency: 'ARS' },
+    { amount: 5, currency: 'ARS' },
+  ] as const) {
+    const rules = { minimumPurchase: { amount: 100, currency: 'ARS' } }
+    const limited = await createDefinition(server.url, token, { rules })
+    const { nonce } = await mintOne(server.url, token, limited)
+    proxy.seen = new Map()
+    loseFirst(claim)
+    const till = newClient(new Map())
+    const sale = { nonce, owner, sale: '1', purchase: { amount: 200, currency: 'ARS' } } as const
+    const both = await Promise.all([redeem(till, sale), redeem(till, { ...sale, purchase })])
+    expect(both[0].outcome).toBe('unknown')
+    expect(['unknown', 'other-body']).toContain(both[1].outcome)
+    expect((await redeem(till, sale)).outcome).toBe('granted')
+  }
+})
+
+test('calls of `call` under one name share its key, and only the first takes it for new', async () => {
+  const till = newClient(new Map())
+  const nonce = await mintNonce()
+  const send = (purchase?: object) =>
+    till
+      .call(claim, { body: { nonce, ...(purchase && { purchase }) } as never, once: 'sale' })
+      .then(() => null)
+      .catch(({ code, mayHaveSucceeded }) => [code, mayHaveSucceeded])
+  const both = await Promise.all([send(), send({ amount: -1, currency: 'ARS' })])
+  expect(both).toEqual([null, ['field-invalid', true]])
+})
+
+test('an order that two programs issue at once has one coupon', async () => {
+  const texts = new Map<string, string>()
+  const before = await issuedSoFar()
+  const order = { couponId, order: 'of two programs' }
+  // The second one finds no key, and stores its own when the request of the first one is underway.
+  const sent = Promise.withResolvers<void>()
+  proxy.fault = () => {
+    sent.resolve()
+    return null
+  }
+  let asked = 0
+  const late = viewOf(texts, (name) =>
+    name.startsWith('once:') && asked++ === 0 ? sent.promise : null,
+  )
+  const both = await Promise.all([
+    issue(newClient(late), order),
+    issue(newClient(viewOf(texts)), order),
+  ])
+  expect(both[0].outcome).toBe('issued')
+  expect(both[1]).toEqual(both[0])
+  // One looks for a coupon just before the other one stores it, and asks for a key just after that.
+  const done = Promise.withResolvers<void>()
+  const later = { couponId, order: 'a moment later' }
+  let looks = 0
+  const slow = viewOf(texts, (name) =>
+    name.startsWith('issue:') && looks++ === 0 ? done.promise : null,
+  )
+  const second = issue(newClient(slow), later)
+  const first = await issue(newClient(viewOf(texts)), later)
+  done.resolve()
+  expect(await second).toEqual(first)
+  expect(await issuedSoFar()).toBe(before + 2)
+  expect([...texts.keys()].filter((name) => name.startsWith('once:'))).toEqual([])
+})
+
+test('a program that opens its folder for each call issues one coupon and receives one', async () => {
+  const path = newDirectory()
+  const before = await issuedSoFar()
+  const order = { couponId, order: '1' }
+  const issued = await Promise.all([1, 2, 3].map(() => issue(newClient(openFolder(path)), order)))
+  expect(new Set(issued.map((one) => 'coupon' in one && one.coupon.nonce)).size).toBe(1)
+  expect(await issuedSoFar()).toBe(before + 1)
+  const nonce = await mintNonce()
+  const manager = (await call(server.url, '/api/coupons/manager')).json.pubkey
+  loseFirst('POST /api/coupons/refresh')
+  const taken = await Promise.all(
+    [1, 2].map(() => receive(newClient(openFolder(path)), { nonce, manager })),
+  )
+  expect(taken.map(({ outcome }) => outcome)).toEqual(['unknown', 'received'])
+})
+
+test('a coupon that cannot be read is an error, and no other one takes its place', async () => {
+  const texts = new Map<string, string>()
+  const order = { couponId, order: 'damaged' }
+  const issued = await issue(newClient(texts), order)
+  if (issued.outcome !== 'issued') throw new Error(issued.code)
+  const before = await issuedSoFar()
+  const cut = texts.get(issued.storedAs)?.slice(0, 300) ?? ''
+  texts.set(issued.storedAs, cut)
+  const told = issue(newClient(texts), order)
+  await expect(told).rejects.toThrow('the storage has a damaged coupon')
+  expect([texts.get(issued.storedAs), texts.size, await issuedSoFar()]).toEqual([cut, 1, before])
+})
+
+test('an order asks for its own definition, in any spelling, and with a key of any age', async () => {
+  const texts = new Map<string, string>()
+  const mint = 'POST /api/coupons/mint'
+  const other = await mintOne(server.url, token, await createDefinition(server.url, token))
+  const how = { status: 201, body: JSON.stringify(other) }
+  proxy.fault = (route) => (route === mint ? { at: 'before', how } : null)
+  const order = { couponId, order: 'own' }
+  const misrouted = await issue(newClient(texts), order)
+  expect(['code' in misrouted && misrouted.code, texts.size]).toEqual(['answer-invalid', 1])
+  proxy.seen = new Map()
+  loseFirst(mint)
+  const before = await issuedSoFar()
+  expect((await issue(newClient(texts), order)).outcome).toBe('unknown')
+  const [name = ''] = texts.keys()
+  texts.set(name, `${texts.get(name)?.split(' ')[0]} 1000`)
+  const issued = await issue(newClient(texts), order)
+  expect(issued.outcome).toBe('issued')
+  const spelled = { couponId: couponId.toUpperCase(), order: 'own' }
+  expect(await issue(newClient(texts), spelled)).toEqual(issued)
+  expect(await issuedSoFar()).toBe(before + 1)
+})
