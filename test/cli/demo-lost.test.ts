@@ -1,37 +1,14 @@
 /** The demo asks again where an answer got lost, as behind a balancer whose node died. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
 import { createDemoClient, type Patience } from '../../src/cli/demo-client.ts'
 import { newSigner } from '../support/client.ts'
 import { runDemo } from '../support/demo.ts'
-import {
-  type Fault,
-  type FaultyProxy,
-  gatewayPage,
-  startFaultyProxy,
-} from '../support/faulty-proxy.ts'
-import { cleanUp, startServer, type TestServer } from '../support/server.ts'
+import { type Fault, gatewayPage } from '../support/faulty-proxy.ts'
+import { openProxiedService } from '../support/proxied-shop.ts'
 
-let server: TestServer
-let proxy: FaultyProxy
-let origin = ''
-
-beforeAll(async () => {
-  proxy = await startFaultyProxy()
-  ;({ origin } = proxy)
-  server = await startServer({ env: { PUBLIC_URL: origin, MERCHANTS: 'open', RATE_LIMIT: 'off' } })
-  proxy.target = server.url
-})
-
-beforeEach(() => {
-  proxy.fault = () => null
-  proxy.seen = new Map()
-})
-
-afterAll(async () => {
-  proxy.stop()
-  await cleanUp()
-})
+const { proxy, url } = await openProxiedService()
+const { origin } = proxy
 
 /** Asks again at once. */
 const patience: Patience = { answerSeconds: 30, pause: async () => undefined, stopwatch: () => 0 }
@@ -120,7 +97,7 @@ test('where nothing listens the demo asks once, and where a server went away it 
     hostname: '127.0.0.1',
     port: 0,
     fetch: async () => {
-      const real = await fetch(`${server.url}/api/coupons/manager`)
+      const real = await fetch(`${url}/api/coupons/manager`)
       const headers = { connection: 'close', 'access-control-allow-origin': '*' }
       return new Response(await real.bytes(), { headers })
     },

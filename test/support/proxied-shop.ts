@@ -1,17 +1,15 @@
-/** A merchant with a coupon at a service, and a proxy before it that loses requests and answers as it is told. */
+/** A service behind a proxy that loses requests and answers as it is told. */
 import { afterAll, beforeEach } from 'bun:test'
 import { createDefinition, mintOne, newSigner, openSession } from './client.ts'
 import { startFaultyProxy } from './faulty-proxy.ts'
 import { cleanUp, startServer } from './server.ts'
 
 /** Open one for the tests of a file. Each begins without faults. */
-export async function openProxiedShop(merchant = newSigner()) {
+export async function openProxiedService() {
   const proxy = await startFaultyProxy()
   const always = { PUBLIC_URL: proxy.origin, MERCHANTS: 'open', RATE_LIMIT: 'off' }
   let server = await startServer({ env: always })
   proxy.target = server.url
-  const openMerchantSession = () => openSession(server.url, merchant, proxy.origin)
-  const couponId = await createDefinition(server.url, await openMerchantSession())
 
   beforeEach(() => {
     proxy.fault = () => null
@@ -24,20 +22,31 @@ export async function openProxiedShop(merchant = newSigner()) {
 
   return {
     proxy,
-    merchant,
-    couponId,
     /** The address of the service itself, until its next start. */
     url: server.url,
-    openMerchantSession,
-    async mintNonce(): Promise<string> {
-      return (await mintOne(server.url, await openMerchantSession(), couponId)).nonce
-    },
     /** Start the service again, on its data. */
     async restart(env: Record<string, string> = {}): Promise<void> {
       const { dataDir } = server
       await server.kill()
       server = await startServer({ dataDir, env: { ...always, ...env } })
       proxy.target = server.url
+    },
+  }
+}
+
+/** The same with a merchant who has a coupon. */
+export async function openProxiedShop(merchant = newSigner()) {
+  const service = await openProxiedService()
+  const { proxy } = service
+  const openMerchantSession = () => openSession(proxy.target, merchant, proxy.origin)
+  const couponId = await createDefinition(proxy.target, await openMerchantSession())
+  return {
+    ...service,
+    merchant,
+    couponId,
+    openMerchantSession,
+    async mintNonce(): Promise<string> {
+      return (await mintOne(proxy.target, await openMerchantSession(), couponId)).nonce
     },
   }
 }
