@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { settings } from '../../src/app/settings.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
 import { copyDirectory, createPopulated, runInTerminal } from '../support/cli.ts'
 import { newSigner } from '../support/client.ts'
@@ -132,60 +131,6 @@ const shapeOf = (text: string) => {
   const plain = text.replace(/npub1[a-z0-9…]+/g, 'npub').replace(/\(\w+…?\)$/gm, '(…)')
   return plain.replace(/[ \t]+/g, ' ')
 }
-
-// ── Files beside the pages
-
-type Service = {
-  image?: string
-  build?: unknown
-  depends_on?: string[]
-  environment?: Record<string, string>
-  volumes?: string[]
-  configs?: { source: string }[]
-}
-
-test('the compose file has all that its services name', () => {
-  const compose = Bun.YAML.parse(readText('docs/cluster/compose.yaml')) as {
-    services: Record<string, Service>
-    configs: Record<string, { content: string }>
-  }
-  const names = Object.keys(compose.services)
-  expect(names).toEqual([
-    'etcd',
-    'db1',
-    'db2',
-    'db3',
-    'prepare',
-    'node1',
-    'node2',
-    'node3',
-    'balancer',
-  ])
-  for (const [name, service] of Object.entries(compose.services)) {
-    const { depends_on: needs = [], configs = [], volumes = [] } = service
-    const files = volumes
-      .map((one) => one.split(':')[0] ?? '')
-      .filter((one) => one.startsWith('./'))
-    expect({
-      name,
-      image: service.image,
-      unknown: needs.filter((one) => !names.includes(one)),
-    }).toEqual({ name, image: expect.stringMatching(/^\S+$/), unknown: [] })
-    for (const { source } of configs) expect(Object.keys(compose.configs)).toContain(source)
-    for (const file of files) expect(statSync(join(root, 'docs/cluster', file)).isFile()).toBe(true)
-  }
-  const nodes = names.filter((name) => name.startsWith('node'))
-  const known = Object.values(settings).map(({ variable }) => variable as string)
-  for (const name of nodes) {
-    const environment = compose.services[name]?.environment ?? {}
-    expect(environment.NODE_NAME).toBe(name)
-    expect(environment.DATABASE_URL).toStartWith('postgres://')
-    expect(Object.keys(environment).filter((variable) => !known.includes(variable))).toEqual([])
-    expect(
-      compose.configs.balancer?.content.match(new RegExp(`server ${name} ${name}:3000`, 'g')),
-    ).toHaveLength(2)
-  }
-})
 
 test('the blocks of all pages name commands that exist', () => {
   const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })

@@ -55,7 +55,7 @@ const readers: Record<string, Reader[]> = {
   'docs/cards.md sh': [[operators, ['cuponera cards otc UID']]],
   'docs/cluster.md sh': [
     ['test/postgres/pages.test.ts', ['createuser --pwprompt', 'cuponera move --from ./data']],
-    [here, ['PATRONI_NAME']],
+    ['test/fault/patroni/cluster.ts', ['PATRONI_NAME']],
   ],
   'docs/two-services.md sh': [['test/wallet/two-services.test.ts', 5]],
   'docs/monitoring.md yaml': [[conformance('alerts'), ['scrape_configs']]],
@@ -227,11 +227,6 @@ test('the blocks that nothing can run name things that there are', () => {
   const sent = blockWith('docs/api/gateway.md', 'POST /nostr/publish')
   const { id, pubkey, kind } = JSON.parse(sent.slice(sent.indexOf('{')))
   expect(data).toMatchObject({ id, author: pubkey, kind })
-  const namesIn = (text: string) => new Set(text.match(/PATRONI_\w+/g))
-  const environment = namesIn(blockWith('docs/cluster.md', 'PATRONI_NAME'))
-  for (const file of ['patroni.yml', 'compose.yaml']) {
-    expect(namesIn(readText(`docs/cluster/${file}`))).toEqual(environment)
-  }
   // Its cases are those of test/fault/transfer-crash.test.ts.
   const recovery = blockWith('docs/api/transfers.md', 'killed after the intent')
   expect(recovery.match(/^ +(?:alt|else) /gm)).toHaveLength(4)

@@ -211,16 +211,17 @@ async function openUnderPatroni(_: boolean, count: number): Promise<Cluster> {
   const patroni = await openPatroni()
   try {
     const administrator = await patroni.connect('postgres')
-    await administrator.send('CREATE ROLE cuponera LOGIN', [])
-    await administrator.send('CREATE DATABASE coupons OWNER cuponera', [])
+    const { password } = await patroni.leading()
+    await administrator.send(`CREATE ROLE cuponera LOGIN PASSWORD '${password}'`, [])
+    await administrator.send('CREATE DATABASE cuponera OWNER cuponera', [])
     administrator.destroy()
-    const nodes = await openNodes(patroni.url('coupons'), count)
+    const nodes = await openNodes(patroni.url('cuponera'), count)
     let revive: (() => void) | null = null
     return {
       hosts: [],
       nodes,
       between: null,
-      connect: () => patroni.connect('coupons'),
+      connect: () => patroni.connect('cuponera'),
       async failOver() {
         revive = await patroni.killLeader()
       },

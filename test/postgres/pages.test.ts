@@ -1,6 +1,6 @@
 /** The shell blocks of docs/cluster.md, as printed, but for the address of the server. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { cpSync, existsSync } from 'node:fs'
+import { cpSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Connection } from '../../src/db/postgres/connection.ts'
 import { npubOf } from '../../src/nostr/keys.ts'
@@ -28,6 +28,32 @@ afterAll(async () => {
   superuser.destroy()
   await cleanUp()
   await server.stop()
+})
+
+test('prepare the servers of the compose file, once and again', async () => {
+  type Prepare = { services: { prepare: { command: string[]; environment: { PGUSER: string } } } }
+  const compose = Bun.YAML.parse(readText('docs/cluster/compose.yaml')) as Prepare
+  const { command, environment } = compose.services.prepare
+  const [script = ''] = command
+  // The image has psql. Without it here, its statements are sent.
+  const statements = [...script.matchAll(/psql -c (["'])(.*)\1/g)].map(([, , sql = '']) => sql)
+  expect(statements).toHaveLength(3)
+  if (Bun.which('psql') === null) {
+    for (const sql of statements) await superuser.send(sql, [])
+  } else {
+    const { desk, run } = openDesk({ ...environment, PGHOST: server.socket })
+    writeFileSync(join(desk, 'prepare'), script)
+    // As its entrypoint does: a statement that fails the second time does not end it.
+    await run('sh prepare && sh prepare')
+  }
+  const { rows } = await superuser.send(
+    `SELECT rolname, rolcanlogin, pg_encoding_to_char(encoding) AS encoding
+     FROM pg_database JOIN pg_roles ON pg_roles.oid = datdba WHERE datname = 'cuponera'`,
+    [],
+  )
+  expect(rows).toEqual([{ rolname: 'cuponera', rolcanlogin: true, encoding: 'UTF8' }])
+  await superuser.send('DROP DATABASE cuponera', [])
+  await superuser.send('DROP ROLE cuponera', [])
 })
 
 test('make the role and its database, in which a first start makes the tables', async () => {

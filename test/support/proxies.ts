@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { shopCertificate } from './certificates.ts'
+import { newPort } from './ports.ts'
 import { connectTo } from './raw.ts'
 import { newDirectory } from './server.ts'
 import { until } from './until.ts'
@@ -81,9 +82,6 @@ ${block.replace('127.0.0.1:3000', new URL(service).host)}`,
     return [caddy, 'run', '--config', config, '--adapter', 'caddyfile']
   })
 }
-
-/** Ports below those that a system gives to others. */
-const newPort = () => 20_000 + Math.floor(Math.random() * 12_000)
 
 async function start(prepare: (port: number, folder: string) => string[]): Promise<RunningProxy> {
   for (let attempt = 1; ; attempt++) {

@@ -1,39 +1,44 @@
 /**
- * Three servers of PostgreSQL under Patroni in strict synchronous mode, with etcd, from Debian's packages `patroni` and
- * `etcd-server`. Patroni runs the newer PostgreSQL of the tests.
+ * Servers of PostgreSQL under Patroni, as docs/cluster.md configures them, with one etcd, from Debian's packages `patroni`
+ * and `etcd-server`. Patroni runs the newer PostgreSQL of the tests.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { Connection } from '../../../src/db/postgres/connection.ts'
+import { freePorts } from '../../support/ports.ts'
 import { asUser, installPostgres, killAll } from '../../support/postgres.ts'
+import { blockWith, readText } from '../../support/printed.ts'
 import { until } from '../../support/until.ts'
 
 type Member = { name: string; role: string; state: string; port: number }
 type Node = { name: string; port: number; api: number; home: string; data: string }
 
-/** Start the cluster, and resolve when it has a leader and a synchronous standby. Throws without the packages. */
-export async function openPatroni() {
-  for (const program of ['patroni', 'etcd']) {
-    if (spawnSync('which', [program]).status === 0) continue
+export const hasPatroni = Bun.which('patroni') !== null && Bun.which('etcd') !== null
+
+/**
+ * Start three servers, and resolve when there is a leader and a synchronous standby; or one alone, with the file of the page
+ * and nothing else, and resolve when it leads. Throws without the packages.
+ */
+export async function openPatroni(count: 1 | 3 = 3) {
+  if (!hasPatroni) {
     throw new Error('this needs patroni and etcd: apt-get install patroni etcd-server')
   }
   const { home, programs } = installPostgres()
   addPrograms(programs)
-  const [client = 0, peer = 0, ...others] = await freePorts(8)
-  const nodes = [0, 1, 2].map((place): Node => {
-    const name = `node${place}`
+  const [client = 0, peer = 0, ...others] = await freePorts(2 + 2 * count)
+  const nodes = [0, 1, 2].slice(0, count).map((place): Node => {
+    const name = `db${place + 1}`
     const own = join(home, name)
     makeOwn(own)
     const [port = 0, api = 0] = others.slice(place * 2)
     return { name, port, api, home: own, data: join(own, 'data') }
   })
   const children = new Set<ChildProcess>()
-  const run = (...command: string[]) => {
+  const run = (command: string[], env = process.env) => {
     const [program = '', ...args] = asUser(...command)
     const log = process.env.PATRONI_LOG === undefined ? 'ignore' : 'inherit'
-    const child = spawn(program, args, { stdio: ['ignore', log, log], cwd: home })
+    const child = spawn(program, args, { stdio: ['ignore', log, log], cwd: home, env })
     children.add(child)
     child.once('exit', () => children.delete(child))
     return child
@@ -41,20 +46,24 @@ export async function openPatroni() {
   const etcdAt = `http://127.0.0.1:${client}`
   const peers = `http://127.0.0.1:${peer}`
   makeOwn(join(home, 'etcd'))
-  run(
+  run([
     'etcd',
     ...['--data-dir', join(home, 'etcd', 'data'), '--unsafe-no-fsync', '--log-level', 'error'],
     ...['--listen-client-urls', etcdAt, '--advertise-client-urls', etcdAt],
     ...['--listen-peer-urls', peers, '--initial-advertise-peer-urls', peers],
     ...['--initial-cluster', `default=${peers}`],
-  )
+  ])
   const running = new Map<string, ChildProcess>()
   const startNode = (node: Node) => {
-    const file = join(node.home, 'patroni.json')
-    writeFileSync(file, JSON.stringify(settingsOf(node, { programs, etcd: client }), null, 2))
-    running.set(node.name, run('patroni', file))
+    const file = join(node.home, 'patroni.yml')
+    const printed = printedFile(node, programs)
+    writeFileSync(file, count === 1 ? printed : withReplicas(printed, programs))
+    // The command of the unit.
+    const unit = readText('docs/cluster/patroni.service')
+    const command = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.replace('/etc/patroni/patroni.yml', file)
+    const [program = '', ...args] = command?.replace('/usr/bin/', '').split(' ') ?? []
+    running.set(node.name, run([program, ...args], printedEnvironment(node, client)))
   }
-  for (const node of nodes) startNode(node)
 
   const members = async (): Promise<Member[]> => {
     for (const { api } of nodes) {
@@ -76,7 +85,8 @@ export async function openPatroni() {
   const whole = async () => {
     const all = await members()
     const well = all.filter(({ state }) => ['running', 'streaming'].includes(state))
-    return well.length === nodes.length && well.some(({ role }) => role === 'sync_standby')
+    const wanted = count === 1 ? 'leader' : 'sync_standby'
+    return well.length === nodes.length && well.some(({ role }) => role === wanted)
   }
   const stop = () => {
     for (const child of children) child.kill('SIGKILL')
@@ -84,6 +94,7 @@ export async function openPatroni() {
     rmSync(home, { recursive: true, force: true })
   }
   try {
+    for (const node of nodes) startNode(node)
     await until('Patroni has a leader, a synchronous standby and a replica', whole, 120)
   } catch (cause) {
     stop()
@@ -92,14 +103,14 @@ export async function openPatroni() {
   const connect = async (database: string) => {
     const found = await leader()
     if (!found) throw new Error('there is no leader')
-    const config = { host: '127.0.0.1', port: found.port, user: 'postgres', database }
+    const config = { host: '127.0.0.1', port: found.port, user: 'postgres', password, database }
     return Connection.open(config, 10_000, () => undefined)
   }
   return {
     connect,
     /** The address of a database, with every server. */
     url: (database: string) =>
-      `postgres://cuponera@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${database}`,
+      `postgres://cuponera:${password}@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${database}`,
     /** Kill the leader with its Patroni, and throw its disk away. Resolves to the machine that died. */
     async killLeader(): Promise<() => void> {
       const node = await leader()
@@ -110,6 +121,12 @@ export async function openPatroni() {
         rmSync(node.data, { recursive: true, force: true })
         startNode(node)
       }
+    },
+    /** The member that takes writes, with the process of its Patroni. */
+    async leading() {
+      const node = await leader()
+      if (!node) throw new Error('there is no leader')
+      return { ...node, password, patroni: running.get(node.name) }
     },
     whole: () => until('Patroni has all servers again', whole, 180),
     stop,
@@ -139,49 +156,60 @@ function addPrograms(programs: string): void {
   }
 }
 
-function settingsOf(node: Node, { programs, etcd }: { programs: string; etcd: number }) {
-  const { name, port, api, home, data } = node
-  const address = `127.0.0.1:${port}`
-  // Nobody asks for the password, but initdb wants one.
-  const user = { username: 'postgres', password: 'none' }
-  return {
-    ...{ scope: 'cuponera', name },
-    restapi: { listen: `127.0.0.1:${api}`, connect_address: `127.0.0.1:${api}` },
-    etcd3: { host: `127.0.0.1:${etcd}` },
-    bootstrap: {
-      dcs: {
-        ...{ ttl: 20, loop_wait: 2, retry_timeout: 5 },
-        ...{ synchronous_mode: true, synchronous_mode_strict: true },
-        postgresql: { use_pg_rewind: false, parameters: { max_connections: 120 } },
-      },
-      initdb: [{ encoding: 'UTF8' }, { locale: 'C' }],
-    },
+/** The password of each role. */
+const password = 'clave'
+
+/** The file of the page, with the places of one member. */
+function printedFile({ port, api, home, data }: Node, programs: string): string {
+  const places = {
+    '0.0.0.0:8008': `127.0.0.1:${api}`,
+    '0.0.0.0:5432': `127.0.0.1:${port}`,
+    '/var/lib/postgresql/18/cuponera': data,
+    '/usr/lib/postgresql/18/bin': join(programs, 'bin'),
+    '/var/run/postgresql': home,
+  }
+  return replaceAll(readText('docs/cluster/patroni.yml'), places)
+}
+
+/** The block of the page for one member, as systemd gives it to Patroni. */
+function printedEnvironment({ name, port, api, home }: Node, etcd: number) {
+  const block = blockWith('docs/cluster.md', 'PATRONI_NAME=')
+  const places = {
+    'PATRONI_NAME=db1': `PATRONI_NAME=${name}`,
+    '10.0.0.11:5432': `127.0.0.1:${port}`,
+    '10.0.0.11:8008': `127.0.0.1:${api}`,
+    '10.0.0.11:2379,10.0.0.12:2379,10.0.0.13:2379': `127.0.0.1:${etcd}`,
+    '…': password,
+  }
+  const lines = replaceAll(block, places).trim().split('\n')
+  const given = lines.map((line) => line.trim().split('=') as [string, string])
+  return { PATH: process.env.PATH, HOME: home, ...Object.fromEntries(given) }
+}
+
+/** Put a place of this machine for each printed one. Throws where the page does not have it. */
+function replaceAll(text: string, places: Record<string, string>): string {
+  return Object.entries(places).reduce((made, [printed, here]) => {
+    if (!made.includes(printed)) throw new Error(`the page has no ${printed}`)
+    return made.replaceAll(printed, here)
+  }, text)
+}
+
+/** Make replicas without pg_basebackup and pg_rewind, and let the campaign read its own database. */
+function withReplicas(file: string, programs: string): string {
+  type Lists = { pg_hba: string[]; parameters: Record<string, string> }
+  const printed = Bun.YAML.parse(file) as { postgresql: Lists }
+  const { postgresql } = printed
+  return JSON.stringify({
+    ...printed,
     postgresql: {
-      ...{ listen: address, connect_address: address, data_dir: data },
-      bin_dir: join(programs, 'bin'),
-      pgpass: join(home, 'pgpass'),
-      authentication: { superuser: user, replication: user },
-      pg_hba: [
-        'local all all trust',
-        'host all all 127.0.0.1/32 trust',
-        'host replication all 127.0.0.1/32 trust',
-      ],
-      parameters: { unix_socket_directories: home, shared_buffers: '32MB' },
+      ...postgresql,
+      pg_hba: [...postgresql.pg_hba, 'host all postgres samenet scram-sha-256'],
+      // A killed server leaves no shared memory.
+      parameters: { ...postgresql.parameters, dynamic_shared_memory_type: 'mmap' },
       create_replica_methods: ['copy'],
       // A replica that was ahead of the synchronous standby when that was promoted is made anew.
       remove_data_directory_on_diverged_timelines: true,
-      copy: { command: join(programs, 'bin', 'copy') },
+      copy: { command: `${join(programs, 'bin', 'copy')} --password ${password}` },
     },
-  }
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  const ports: number[] = []
-  for (const server of servers) {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    ports.push((server.address() as { port: number }).port)
-  }
-  for (const server of servers) await new Promise((resolve) => server.close(resolve))
-  return ports
+  })
 }

@@ -85,7 +85,7 @@ async function copy(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     strict: false,
-    options: { datadir: text, connstring: text },
+    options: { datadir: text, connstring: text, password: text },
   })
   const named = Object.fromEntries(
     [...String(values.connstring).matchAll(/(\w+)=(?:'([^']*)'|(\S+))/g)].map(
@@ -96,7 +96,8 @@ async function copy(args: string[]): Promise<void> {
     {
       host: String(named.host),
       port: Number(named.port),
-      user: String(named.user),
+      user: 'postgres',
+      password: String(values.password),
       database: 'postgres',
     },
     10_000,
