@@ -1,6 +1,6 @@
 /** Calls of one sale, one coupon or one order at the same time: of one client, of several, and of several programs. */
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { openFolder } from '../../src/client/folder.ts'
 import {
   type ClientOptions,
@@ -11,9 +11,10 @@ import {
   receive,
   redeem,
 } from '../../src/client/index.ts'
-import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
-import { type FaultyProxy, gatewayPage, startFaultyProxy } from '../support/faulty-proxy.ts'
-import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { call, createDefinition, mintOne, newSigner } from '../support/client.ts'
+import { gatewayPage } from '../support/faulty-proxy.ts'
+import { openProxiedShop } from '../support/proxied-shop.ts'
+import { newDirectory } from '../support/server.ts'
 
 const claim = 'POST /api/coupons/claim'
 const secret = 'ac'.repeat(32)
@@ -21,36 +22,13 @@ const signer = openKey(secret)
 const merchant = newSigner(Buffer.from(secret, 'hex'))
 const owner = merchant.pubkey
 
-let proxy: FaultyProxy
-let server: TestServer
-let token: string
-let couponId: string
-
-beforeAll(async () => {
-  proxy = await startFaultyProxy()
-  const env = { PUBLIC_URL: proxy.origin, MERCHANTS: 'open', RATE_LIMIT: 'off' }
-  server = await startServer({ env })
-  proxy.target = server.url
-  token = await openSession(server.url, merchant, proxy.origin)
-  couponId = await createDefinition(server.url, token)
-})
-
-beforeEach(() => {
-  proxy.fault = () => null
-  proxy.seen = new Map()
-})
-
-afterAll(async () => {
-  proxy.stop()
-  await cleanUp()
-})
+const { proxy, url, couponId, mintNonce, openMerchantSession } = await openProxiedShop(merchant)
+const token = await openMerchantSession()
 
 const newClient = (storage: KeyStorage, options: Partial<ClientOptions> = {}) =>
   createClient({ url: proxy.origin, storage, patienceSeconds: 0, signer, ...options })
-const mintNonce = async (): Promise<string> =>
-  (await mintOne(server.url, token, couponId)).nonce as string
 const issuedSoFar = async (): Promise<number> =>
-  (await call(server.url, `/api/coupons/${couponId}/mints`, { token })).json.mints.length
+  (await call(url, `/api/coupons/${couponId}/mints`, { token })).json.mints.length
 
 /** The storage of one of several programs on the same texts. */
 function viewOf(texts: Map<string, string>, underway: (name: string) => unknown = () => null) {
@@ -98,8 +76,8 @@ test('a body that is refused meanwhile does not take the key of a call that is u
     { amount: 5, currency: 'ARS' },
   ] as const) {
     const rules = { minimumPurchase: { amount: 100, currency: 'ARS' } }
-    const limited = await createDefinition(server.url, token, { rules })
-    const { nonce } = await mintOne(server.url, token, limited)
+    const limited = await createDefinition(url, token, { rules })
+    const { nonce } = await mintOne(url, token, limited)
     proxy.seen = new Map()
     loseFirst(claim)
     const till = newClient(new Map())
@@ -166,7 +144,7 @@ test('a program that opens its folder for each call issues one coupon and receiv
   expect(new Set(issued.map((one) => 'coupon' in one && one.coupon.nonce)).size).toBe(1)
   expect(await issuedSoFar()).toBe(before + 1)
   const nonce = await mintNonce()
-  const manager = (await call(server.url, '/api/coupons/manager')).json.pubkey
+  const manager = (await call(url, '/api/coupons/manager')).json.pubkey
   loseFirst('POST /api/coupons/refresh')
   const taken = await Promise.all(
     [1, 2].map(() => receive(newClient(openFolder(path)), { nonce, manager })),
@@ -190,7 +168,7 @@ test('a coupon that cannot be read is an error, and no other one takes its place
 test('an order asks for its own definition, in any spelling, and with a key of any age', async () => {
   const texts = new Map<string, string>()
   const mint = 'POST /api/coupons/mint'
-  const other = await mintOne(server.url, token, await createDefinition(server.url, token))
+  const other = await mintOne(url, token, await createDefinition(url, token))
   const how = { status: 201, body: JSON.stringify(other) }
   proxy.fault = (route) => (route === mint ? { at: 'before', how } : null)
   const order = { couponId, order: 'own' }
