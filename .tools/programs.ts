@@ -4,7 +4,15 @@
  * It ends with 1 only where Debian was reached and a program did not come in time; one that cannot be had is no failure.
  */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 
@@ -86,15 +94,21 @@ async function fetchAll(): Promise<boolean> {
       } catch (error) {
         console.log(`${name}: none (${debian.firstLine(error)})`)
         if (Date.now() < deadline) continue
-        lost.push(name)
         // Debian cannot be reached: the larger ones would take their time for nothing.
-        if (!came) break
+        if (!came && !hasList(lists)) break
+        lost.push(name)
       }
     }
   } finally {
     rmSync(lists, { recursive: true, force: true })
   }
-  return !came || lost.length === 0
+  return lost.length === 0
+}
+
+/** Whether a package list of Debian arrived, even if nothing behind it did. */
+function hasList(lists: string): boolean {
+  const folder = join(lists, 'lists')
+  return existsSync(folder) && readdirSync(folder).some((name) => name.endsWith('InRelease'))
 }
 
 if (import.meta.main) process.exitCode = (await fetchAll()) ? 0 : 1
