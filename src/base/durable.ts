@@ -1,7 +1,6 @@
 import {
   chownSync,
   closeSync,
-  copyFileSync,
   existsSync,
   fsyncSync,
   linkSync,
@@ -75,7 +74,7 @@ export function addDurably(path: string, text: string, unfinished: string): bool
   let added = true
   const put = () => {
     added = link(unfinished, path)
-    rmSync(unfinished)
+    rmSync(unfinished, { force: true })
   }
   putDurably(path, { text, unfinished, put })
   return added
@@ -97,19 +96,15 @@ function putDurably(path: string, { text, unfinished, put }: Put): void {
   syncDirectory(dirname(path))
 }
 
-/** A second name for a file; false where the name is taken. */
+/** A second name for a file, or its only one; false where the name is taken. */
 function link(path: string, name: string): boolean {
   try {
     linkSync(path, name)
     return true
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    if (code === 'EEXIST') return false
-    // A memory stick with FAT has no links. There two programs may still meet.
-    if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].includes(code ?? '')) throw cause
-    if (existsSync(name)) return false
-    copyFileSync(path, name)
-    syncFile(name)
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST' || existsSync(name)) return false
+    // A memory stick with FAT has no links, and each system has another error for it. There two programs may still meet.
+    renameSync(path, name)
     return true
   }
 }

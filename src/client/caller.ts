@@ -43,6 +43,11 @@ export type CallOptions = {
    * @internal
    */
   anyAge?: boolean
+  /**
+   * What `reserve` told of the key.
+   * @internal
+   */
+  reserved?: StoredKey
 }
 
 /** `Input` of an operation, which may be left out where all of it may. */
@@ -61,10 +66,10 @@ export type Caller = {
   /** Forget the key of an operation whose outcome you have stored: its name is then free for another one. */
   forget(once: string): Promise<void>
   /**
-   * Store a key under a name that has none, before the call that takes it.
+   * The key under a name, for a call that takes it as `reserved`. A new one is stored.
    * @internal
    */
-  reserve(once: string): Promise<void>
+  reserve(once: string): Promise<StoredKey>
 }
 
 /** A session: one signature for many calls. */
@@ -106,18 +111,32 @@ type Tried = { retryAfter: number | null } & (
 )
 
 /** `used`: it was stored before this call, for an attempt whose answer may be lost. `age`: in seconds. */
-type StoredKey = { key: string; used: boolean; age: number }
+export type StoredKey = { key: string; used: boolean; age: number }
+
+/** Keys that are just being read or stored, by the storage: clients may share one. */
+const underway = new WeakMap<KeyStorage, ReturnType<typeof createRuns<StoredKey>>>()
+
+function runsOf(storage: KeyStorage) {
+  const runs = underway.get(storage) ?? createRuns<StoredKey>()
+  underway.set(storage, runs)
+  return runs
+}
 
 export function createCaller(wiring: Wiring): Caller {
   const { storage, patience } = wiring
-  const runs = createRuns<StoredKey>()
+  const runs = runsOf(storage)
 
   /** The key under a name of the caller. A new one is stored, with the time, before the request leaves. */
   const storedKey = async (once: string): Promise<StoredKey> => {
     const place = placeOf(once)
-    const [known, storedAt] = ((await storage.get(place)) ?? '').split(' ')
-    // A clock that was ahead makes the age negative, and says as little.
-    if (known) return { key: known, used: true, age: Math.abs(systemClock() - Number(storedAt)) }
+    const stored = (await storage.get(place)) ?? null
+    if (stored !== null) {
+      const [known = '', storedAt] = stored.split(' ')
+      // The next key would not be the one that was sent. The name may have a nonce, so it is not told.
+      if (known === '') throw new Error('the storage has a damaged key under the name of this call')
+      // A clock that was ahead makes the age negative, and says as little.
+      return { key: known, used: true, age: Math.abs(systemClock() - Number(storedAt)) }
+    }
     const key = randomText()
     const text = `${key} ${systemClock()}`
     if (!storage.add) await storage.set(place, text)
@@ -141,7 +160,7 @@ export function createCaller(wiring: Wiring): Caller {
     if (!(name in facts)) throw new TypeError(`no operation ${name}`)
     const named = once !== undefined || input.key !== undefined
     if (named && !keyed[name]) throw new TypeError(`${name} takes no Idempotency-Key`)
-    const stored = once === undefined ? null : await keyOf(once)
+    const stored = input.reserved ?? (once === undefined ? null : await keyOf(once))
     const aged = stored && stored.age >= clientLimits.keySeconds
     if (aged && !lasting.has(name) && !input.anyAge) throw new ApiError('key-expired')
     const key = input.key ?? stored?.key
@@ -156,7 +175,7 @@ export function createCaller(wiring: Wiring): Caller {
       if (!isOf(name, failure)) return false
       if (!isEarly(failure)) return true
       // This call sends one body, whose form is refused each time, if it is refused at all.
-      return !used && (!lost || canEarn(input.body, failure.code))
+      return !used && (!lost || canEarn(input.body, key, failure.code))
     }
     /** Whether this body is refused, for good, before its key is looked up. */
     const isEarly = (failure: ApiError) =>
@@ -175,7 +194,7 @@ export function createCaller(wiring: Wiring): Caller {
     failure.afterLost = !decides(failure)
     if (failure instanceof ApiError) {
       failure.foreign = !isOf(name, failure)
-      failure.ofForm = isEarly(failure) && canEarn(input.body, failure.code)
+      failure.ofForm = isEarly(failure) && canEarn(input.body, key, failure.code)
     }
     throw failure
   }
@@ -186,9 +205,7 @@ export function createCaller(wiring: Wiring): Caller {
     async forget(once) {
       await storage.delete(placeOf(once))
     },
-    async reserve(once) {
-      await keyOf(once)
-    },
+    reserve: keyOf,
   }
 }
 
@@ -208,8 +225,9 @@ const beforeLookup = new Set<string>([
   ...(['idempotency-key-invalid', 'too-large'] as const),
 ] satisfies RefusalCode[])
 
-/** Whether the form of a body can be the reason for a refusal. A gateway has codes, too, and refuses what was executed. */
-function canEarn(body: unknown, code: FailureCode): boolean {
+/** Whether the form of a body or key can be the reason for a refusal. A gateway has codes, too, and refuses what was executed. */
+function canEarn(body: unknown, key: string | undefined, code: FailureCode): boolean {
+  if (code === 'idempotency-key-invalid') return !/^[!-~]{8,255}$/.test(key ?? '')
   if (code !== 'nonce-invalid' && code !== 'field-invalid') return false
   const { nonce, ...rest } = asObject(body) ?? {}
   const ofNonce = code === 'nonce-invalid' || Object.keys(rest).length === 0

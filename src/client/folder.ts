@@ -1,6 +1,6 @@
 /** A storage for Node and Bun, `cuponera/client/folder`: one file for each name. */
-import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { createHash, randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { addDurably, makeDirectory, syncDirectory, writeDurably } from '../base/durable.ts'
 import { parseStored } from './json.ts'
@@ -26,20 +26,24 @@ const opened = new Map<string, Folder>()
  */
 export function openFolder(path: string): Folder {
   makeDirectory(resolve(path))
-  const place = realpathSync(path)
+  const place = realpathSync.native(path)
   removeUnfinished(place)
   const folder = opened.get(place) ?? folderAt(place)
   opened.set(place, folder)
   return folder
 }
 
-/** A program that was killed leaves the start of a key or of a coupon. */
+/** A program that was killed leaves the start of a key or of a coupon. One that runs needs its file for a moment only. */
 function removeUnfinished(folder: string): void {
   for (const file of readdirSync(folder)) {
-    const [, pid] = /^[0-9a-f]{64}\.(\d+)\.new$/.exec(file) ?? []
-    if (pid && !isOther(Number(pid))) rmSync(join(folder, file), { force: true })
+    if (!/^[0-9a-f]{64}\.\w+\.new$/.test(file)) continue
+    const path = join(folder, file)
+    const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
+    if (Math.abs(Date.now() - mtimeMs) > unfinishedMs) rmSync(path, { force: true })
   }
 }
+
+const unfinishedMs = 3_600_000
 
 function folderAt(folder: string): Folder {
   // A name may be long, have slashes, or differ from another one by its case only.
@@ -79,18 +83,8 @@ function folderAt(folder: string): Folder {
 }
 
 const contentOf = (name: string, text: string) => `${JSON.stringify(name)}\n${text}`
-const unfinishedOf = (file: string) => `${file}.${process.pid}.new`
-
-/** Whether another process with this number runs: it may be about to finish its file. */
-function isOther(pid: number): boolean {
-  if (pid === process.pid) return false
-  try {
-    return process.kill(pid, 0)
-  } catch (cause) {
-    // It runs for another user.
-    return (cause as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
+/** Processes in two containers may have one number, so it would not tell them apart. */
+const unfinishedOf = (file: string) => `${file}.${randomBytes(8).toString('hex')}.new`
 
 function damaged(file: string): Error {
   return new Error(`${file} is damaged`)

@@ -24,9 +24,9 @@ export async function issue(
 ): Promise<Issued> {
   if (typeof order !== 'string' || order === '') throw new RangeError('order is a text')
   const definition = couponId.toLowerCase()
-  const ask = async (once: string) => {
+  const ask = async (named: { once: string } & CallOptions) => {
     // Its answer of yesterday may still be there, and a new key would surely issue another coupon.
-    const coupon = await mintNamed(client, couponId, { ...options, once, anyAge: true })
+    const coupon = await mintNamed(client, couponId, { ...options, ...named, anyAge: true })
     if (coupon.couponId === definition) return coupon
     throw new ApiError('answer-invalid', 0, { message: 'a coupon of another definition' })
   }

@@ -1,6 +1,6 @@
 /** Outcomes of the operations that look after their own key. */
 import { ApiError } from './api-error.ts'
-import type { KeyStorage } from './caller.ts'
+import type { KeyStorage, StoredKey } from './caller.ts'
 import type { Client } from './client.ts'
 import type { VoucherResult } from './described/vouchers.ts'
 import { parseRecord } from './json.ts'
@@ -43,7 +43,9 @@ export function storageOf({ storage }: Client): KeyStorage {
 
 type Asked = { operation: 'receive' | 'issue'; request: object }
 
-type Asking = { ask: (once: string) => Promise<VoucherResult>; signal: AbortSignal | undefined }
+type Named = { once: string; reserved: StoredKey }
+
+type Asking = { ask: (named: Named) => Promise<VoucherResult>; signal: AbortSignal | undefined }
 
 /**
  * The coupon that the storage has for a request, or the one that `ask` gets. It is stored before its key is forgotten, so
@@ -59,15 +61,21 @@ export async function storeOnce(
   const storedAs = nameOf(operation, request)
   const known = () => readCoupon(storage, storedAs)
   const work = async () => {
-    let coupon = await known()
-    if (!coupon) {
-      // Another program that shares the storage may have stored it, and forgotten its key, since then.
-      await client.reserve(storedAs)
-      coupon = await known()
+    const stored = await known()
+    if (stored) {
+      await client.forget(storedAs)
+      return { coupon: stored, storedAs }
     }
-    if (coupon) await client.forget(storedAs)
-    coupon ??= await once(client, operation, request, async (name) => {
-      const asked = await ask(name)
+    const reserved = await client.reserve(storedAs)
+    // Another program that shares the storage may have stored it, and forgotten its key, in between. It stored its coupon
+    // before that, so with this key nobody asks for another one.
+    const late = await known()
+    if (late) {
+      await client.forget(storedAs)
+      return { coupon: late, storedAs }
+    }
+    const coupon = await once(client, operation, request, async (name) => {
+      const asked = await ask({ once: name, reserved })
       await storage.set(storedAs, JSON.stringify(asked))
       return asked
     })

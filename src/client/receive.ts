@@ -33,8 +33,8 @@ export async function receive(
     return { ...failureOf(cause), outcome: 'unknown' }
   }
   if (!isPublicKey(manager)) throw new RangeError('manager is a public key in hex')
-  const ask = async (once: string) => {
-    const input = { ...options, body: { nonce }, once }
+  const ask = async (named: { once: string } & CallOptions) => {
+    const input = { ...options, ...named, body: { nonce } }
     const coupon = await client.call('POST /api/coupons/refresh', input)
     const verdict = verifyVoucher(coupon.voucher, { manager, nonce: coupon.nonce })
     const why = verdict.genuine ? coupon.nonce === nonce && 'same nonce' : verdict.why

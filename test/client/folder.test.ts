@@ -7,6 +7,7 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -76,11 +77,11 @@ test('a folder is opened without the unfinished files of a program that was kill
   const path = newDirectory()
   openFolder(path).set('once:sale', 'secret-key 1000')
   const [file = ''] = readdirSync(path)
-  const ended = Bun.spawnSync([process.execPath, '--version']).pid
-  writeFileSync(join(path, `${file}.${ended}.new`), '"once:sale"\nsecr')
-  // One that runs may be about to give it its name.
-  const running = `${file}.${process.ppid}.new`
-  writeFileSync(join(path, running), '"once:sale"\nsecr')
+  const killed = `${file}.0123456789abcdef.new`
+  // Another program that runs is about to give it its name.
+  const running = `${file}.fedcba9876543210.new`
+  for (const one of [killed, running]) writeFileSync(join(path, one), '"once:sale"\nsecr')
+  utimesSync(join(path, killed), 1000, 1000)
   writeFileSync(join(path, 'notes.new'), 'of somebody else')
   expect(openFolder(path).names()).toEqual(['once:sale'])
   expect(readdirSync(path).sort()).toEqual([file, running, 'notes.new'].sort())
@@ -102,4 +103,27 @@ test('a text is added only where there is none, and a folder is one object', () 
   symlinkSync(path, `${path}-link`)
   expect(openFolder(`${path}-link`)).toBe(folder)
   rmSync(`${path}-link`)
+})
+
+const program = `
+  import { openFolder } from '${join(import.meta.dir, '../../src/client/folder.ts')}'
+  const folder = openFolder(process.argv[2])
+  for (let at = 0; at < 50; at++) {
+    const key = crypto.randomUUID()
+    if (folder.add('once:' + at, key) && folder.get('once:' + at) !== key) console.log('lost', at)
+  }
+`
+
+test('programs of one folder get one key each, though their numbers are equal', async () => {
+  const path = newDirectory()
+  const file = join(newDirectory(), 'program.ts')
+  writeFileSync(file, `Object.defineProperty(process, 'pid', { value: 1 })\n${program}`)
+  const spawned = [1, 2, 3].map(() =>
+    Bun.spawn([process.execPath, file, path], { stdout: 'pipe', stderr: 'pipe' }),
+  )
+  const told = await Promise.all(
+    spawned.map(async (one) => [await one.exited, await new Response(one.stdout).text()]),
+  )
+  expect(told).toEqual([1, 2, 3].map(() => [0, '']))
+  expect(openFolder(path).names()).toHaveLength(50)
 })
