@@ -30,20 +30,26 @@ export type Container = {
 
 /**
  * The parent of the program, as the shim of a container: $1 is the policy of restarts. It writes into its directory which
- * process runs, the code of the last one, and that it has ended. The log is that of the last one.
+ * process runs, the code of the last one, and that it has ended. The log is that of the last one. $2 is the process of the
+ * test: nothing outlives it.
  */
-const shim = `policy=$1; shift
+const shim = `policy=$1; runner=$2; shift 2
+(
+  while kill -0 "$runner" && [ ! -e ended ]; do sleep 1; done
+  [ -e ended ] || { true > stopped; kill -9 "$(cat pid)"; }
+) > /dev/null 2>&1 &
 while :; do
   true > log
   "$@" & echo $! > new; mv new pid
   wait $!; echo $? > new; mv new code
-  [ "$policy" = on-failure ] && [ "$(cat code)" != 0 ] && [ ! -e stopped ] || break
+  [ "$policy" = on-failure ] && [ "$(cat code)" != 0 ] || break
   sleep 0.1
+  [ ! -e stopped ] || break
 done
 true > ended`
 
 /** The containers of one machine, whose directory this is. */
-export function openContainers(machine: string) {
+export function openContainers(machine: string, runner = process.pid) {
   const all = join(machine, 'containers')
   const placeOf = (name: string) => join(all, name)
   const file = (name: string, what: string) => join(placeOf(name), what)
@@ -88,7 +94,7 @@ export function openContainers(machine: string) {
     for (const what of ['pid', 'ended', 'stopped', 'code'])
       rmSync(file(name, what), { force: true })
     const log = openSync(file(name, 'log'), 'a')
-    spawn('/bin/sh', ['-c', shim, 'shim', restart, ...command], {
+    spawn('/bin/sh', ['-c', shim, 'shim', restart, String(runner), ...command], {
       cwd: placeOf(name),
       env: environmentOf(container),
       detached: true,

@@ -11,8 +11,12 @@ import { join } from 'node:path'
 import { type Container, gateway, openContainers } from './containers.ts'
 import { build, type Image, Refused } from './image.ts'
 
-const { DOCKER_MACHINE: machine = '', DOCKER_PROGRAM: program = '[]' } = process.env
-const containers = openContainers(machine)
+const {
+  DOCKER_MACHINE: machine = '',
+  DOCKER_PROGRAM: program = '[]',
+  DOCKER_RUNNER: runner = '',
+} = process.env
+const containers = openContainers(machine, Number(runner))
 const imageFile = (name: string) => join(machine, `${name}.image.json`)
 
 function buildImage(args: readonly string[]): void {

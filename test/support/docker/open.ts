@@ -17,6 +17,7 @@ export function openDocker() {
   const env = {
     PATH: `${machine}:${process.env.PATH}`,
     DOCKER_MACHINE: machine,
+    DOCKER_RUNNER: String(process.pid),
     DOCKER_PROGRAM: JSON.stringify(program),
   }
   const containers = openContainers(machine)
