@@ -1,7 +1,7 @@
-import type { KeyStorage } from './caller.ts'
 import { parseRecord } from './json.ts'
 import { type PageSigner, SignerError } from './signer.ts'
 import type { Wait } from './signer-remote.ts'
+import type { KeyStorage } from './storage.ts'
 import type { TextStore } from './texts.ts'
 
 type BunkerOptions = {

@@ -1,5 +1,4 @@
 /** Calls of the HTTP API by operation: credentials, Idempotency-Keys, and repetition of what is safe to repeat. */
-import { systemClock } from '../base/clock.ts'
 import { asObject } from '../base/json.ts'
 import { clientLimits } from '../base/limits-client.ts'
 import { fits } from './answer-form.ts'
@@ -11,25 +10,10 @@ import type { Asked, OperationName, Operations } from './described/operations.ts
 import { unkeyed } from './described/unkeyed.ts'
 import { reads } from './effect.ts'
 import { createPauses } from './pause.ts'
-import { createRuns, type Pause, persist } from './persist.ts'
+import { type Pause, persist } from './persist.ts'
 import { signRequest } from './proof.ts'
-import { randomText } from './random.ts'
 import { type EventSigner, SignerError } from './signer.ts'
-
-/** Keeps Idempotency-Keys and coupons under names. A `Map` will do where they need not survive the program. */
-export type KeyStorage = {
-  get(name: string): MayWait<string | null | undefined>
-  /** A promise resolves when the text is stored: the request waits for it. */
-  set(name: string, text: string): MayWait<unknown>
-  /**
-   * Store a text under a name that has none; false where it has one, which stays. Several programs can share a storage with
-   * it: one key serves the same call of all.
-   */
-  add?(name: string, text: string): MayWait<boolean>
-  delete(name: string): MayWait<unknown>
-}
-
-type MayWait<T> = T | Promise<T>
+import { createKeys, type KeyStorage, placeOf, type StoredKey } from './storage.ts'
 
 export type CallOptions = {
   /** Sent beside the client's own. An Authorization here takes the place of the client's. */
@@ -44,7 +28,7 @@ export type CallOptions = {
    */
   anyAge?: boolean
   /**
-   * What `reserve` told of the key.
+   * The key, as `reserve` told it.
    * @internal
    */
   reserved?: StoredKey
@@ -110,50 +94,9 @@ type Tried = { retryAfter: number | null } & (
   | { failure: ApiError | SignerError }
 )
 
-/** `used`: it was stored before this call, for an attempt whose answer may be lost. `age`: in seconds. */
-export type StoredKey = { key: string; used: boolean; age: number }
-
-/** Keys that are just being read or stored, by the storage: clients may share one. */
-const underway = new WeakMap<KeyStorage, ReturnType<typeof createRuns<StoredKey>>>()
-
-function runsOf(storage: KeyStorage) {
-  const runs = underway.get(storage) ?? createRuns<StoredKey>()
-  underway.set(storage, runs)
-  return runs
-}
-
 export function createCaller(wiring: Wiring): Caller {
   const { storage, patience } = wiring
-  const runs = runsOf(storage)
-
-  /** The key under a name of the caller. A new one is stored, with the time, before the request leaves. */
-  const storedKey = async (once: string): Promise<StoredKey> => {
-    const place = placeOf(once)
-    const stored = (await storage.get(place)) ?? null
-    if (stored !== null) {
-      const [known = '', storedAt] = stored.split(' ')
-      // The next key would not be the one that was sent. The name may have a nonce, so it is not told.
-      if (known === '') throw new Error('the storage has a damaged key under the name of this call')
-      // A clock that was ahead makes the age negative, and says as little.
-      return { key: known, used: true, age: Math.abs(systemClock() - Number(storedAt)) }
-    }
-    const key = randomText()
-    const text = `${key} ${systemClock()}`
-    if (!storage.add) await storage.set(place, text)
-    // Another program was faster: its key it is.
-    else if (!(await storage.add(place, text))) return storedKey(once)
-    return { key, used: false, age: 0 }
-  }
-
-  const keyOf = async (once: string) => {
-    let first = false
-    const stored = await runs(once, () => {
-      first = true
-      return storedKey(once)
-    })
-    // An overlapping call may have sent it.
-    return first ? stored : { ...stored, used: true }
-  }
+  const keyOf = createKeys(storage)
 
   const call = async (name: OperationName, input: AnyInput = {}): Promise<unknown> => {
     const { once, signal } = input
@@ -207,10 +150,6 @@ export function createCaller(wiring: Wiring): Caller {
     },
     reserve: keyOf,
   }
-}
-
-function placeOf(once: string): string {
-  return `once:${once}`
 }
 
 /** Whether a refusal is one of the operation. A gateway may refuse what the service has executed. */

@@ -1,8 +1,9 @@
-import { type Caller, createCaller, type KeyStorage } from './caller.ts'
+import { type Caller, createCaller } from './caller.ts'
 import { createPauses } from './pause.ts'
 import type { Pause } from './persist.ts'
 import { createSession } from './session.ts'
 import type { EventSigner } from './signer.ts'
+import type { KeyStorage } from './storage.ts'
 import type { TextStore } from './texts.ts'
 
 export type ClientOptions = {

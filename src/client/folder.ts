@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { systemClock } from '../base/clock.ts'
 import { addDurably, makeDirectory, syncDirectory, writeDurably } from '../base/durable.ts'
 import { parseStored } from './json.ts'
 
@@ -38,12 +39,13 @@ function removeUnfinished(folder: string): void {
   for (const file of readdirSync(folder)) {
     if (!/^[0-9a-f]{64}\.\w+\.new$/.test(file)) continue
     const path = join(folder, file)
-    const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
-    if (Math.abs(Date.now() - mtimeMs) > unfinishedMs) rmSync(path, { force: true })
+    const stat = statSync(path, { throwIfNoEntry: false })
+    const age = stat ? Math.abs(systemClock() - stat.mtimeMs / 1000) : 0
+    if (age > unfinishedSeconds) rmSync(path, { force: true })
   }
 }
 
-const unfinishedMs = 3_600_000
+const unfinishedSeconds = 3600
 
 function folderAt(folder: string): Folder {
   // A name may be long, have slashes, or differ from another one by its case only.

@@ -3,7 +3,7 @@
 // biome-ignore-start lint/performance/noBarrelFile: a package has one door
 export { ApiError, type FailureCode } from './api-error.ts'
 export { openBunker } from './bunker.ts'
-export type { Caller, CallOptions, KeyStorage } from './caller.ts'
+export type { Caller, CallOptions } from './caller.ts'
 export { type Client, type ClientOptions, createClient } from './client.ts'
 export type * from './described/cards.ts'
 export type { RefusalCode } from './described/codes.ts'
@@ -20,5 +20,6 @@ export { type Redeemed, redeem } from './redeem.ts'
 export { type EventSigner, SignerError } from './signer.ts'
 export { openExtension } from './signer-extension.ts'
 export { openKey } from './signer-key.ts'
+export type { KeyStorage } from './storage.ts'
 export { type Verdict, verifyVoucher } from './voucher-proof.ts'
 // biome-ignore-end lint/performance/noBarrelFile: a package has one door

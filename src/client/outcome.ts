@@ -1,11 +1,11 @@
 /** Outcomes of the operations that look after their own key. */
 import { ApiError } from './api-error.ts'
-import type { KeyStorage, StoredKey } from './caller.ts'
 import type { Client } from './client.ts'
 import type { VoucherResult } from './described/vouchers.ts'
 import { parseRecord } from './json.ts'
 import { isOpen, nameOf, once } from './once.ts'
 import { SignerError } from './signer.ts'
+import type { KeyStorage, StoredKey } from './storage.ts'
 import { inTurn } from './turns.ts'
 
 /**

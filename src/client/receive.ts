@@ -1,9 +1,10 @@
 /** Receiving a coupon: it is refreshed, because whoever sent it knows its nonce, too. */
 import { ApiError } from './api-error.ts'
-import type { CallOptions, KeyStorage } from './caller.ts'
+import type { CallOptions } from './caller.ts'
 import type { Client } from './client.ts'
 import { type Failed, failureOf, type Stored, storageOf, storeOnce } from './outcome.ts'
 import { isPublicKey } from './public-key.ts'
+import type { KeyStorage } from './storage.ts'
 import { verifyVoucher } from './voucher-proof.ts'
 
 export type Received = ({ outcome: 'received' } & Stored) | Failed

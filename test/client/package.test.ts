@@ -108,7 +108,16 @@ test('the package has the client, its types and its licences, and no file beside
   const plain = list.map((path) => path.replace(/-[a-z0-9]{8}\.js$/, '-hash.js'))
   const described = readdirSync(join(root, 'src/client/described'))
   const types = ['api-error', 'bunker', 'caller', 'client', 'folder', 'index', 'issue', 'key-text']
-  const more = ['outcome', 'persist', 'receive', 'redeem', 'signer', 'texts', 'voucher-proof']
+  const more = [
+    'outcome',
+    'persist',
+    'receive',
+    'redeem',
+    'signer',
+    'storage',
+    'texts',
+    'voucher-proof',
+  ]
   const signers = ['extension', 'key', 'remote'].map((name) => `signer-${name}`)
   expect(new Set(plain)).toEqual(
     new Set(
