@@ -13,7 +13,7 @@ import { createPauses } from './pause.ts'
 import { type Pause, persist } from './persist.ts'
 import { signRequest } from './proof.ts'
 import { type EventSigner, SignerError } from './signer.ts'
-import { createKeys, type KeyStorage, placeOf, type StoredKey } from './storage.ts'
+import { createKeys, isKey, type KeyStorage, placeOf, type StoredKey } from './storage.ts'
 
 export type CallOptions = {
   /** Sent beside the client's own. An Authorization here takes the place of the client's. */
@@ -166,7 +166,7 @@ const beforeLookup = new Set<string>([
 
 /** Whether the form of a body or key can be the reason for a refusal. A gateway has codes, too, and refuses what was executed. */
 function canEarn(body: unknown, key: string | undefined, code: FailureCode): boolean {
-  if (code === 'idempotency-key-invalid') return !/^[!-~]{8,255}$/.test(key ?? '')
+  if (code === 'idempotency-key-invalid') return !isKey(key ?? '')
   if (code !== 'nonce-invalid' && code !== 'field-invalid') return false
   const { nonce, ...rest } = asObject(body) ?? {}
   const ofNonce = code === 'nonce-invalid' || Object.keys(rest).length === 0

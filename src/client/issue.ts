@@ -3,7 +3,7 @@ import { ApiError } from './api-error.ts'
 import type { CallOptions } from './caller.ts'
 import type { Client } from './client.ts'
 import { mintNamed } from './mint.ts'
-import { type Failed, failureOf, type Stored, storeOnce } from './outcome.ts'
+import { type Failed, failureOf, type Named, type Stored, storeOnce } from './outcome.ts'
 
 export type Issued = ({ outcome: 'issued' } & Stored) | Failed
 
@@ -24,7 +24,7 @@ export async function issue(
 ): Promise<Issued> {
   if (typeof order !== 'string' || order === '') throw new RangeError('order is a text')
   const definition = couponId.toLowerCase()
-  const ask = async (named: { once: string } & CallOptions) => {
+  const ask = async (named: Named) => {
     // Its answer of yesterday may still be there, and a new key would surely issue another coupon.
     const coupon = await mintNamed(client, couponId, { ...options, ...named, anyAge: true })
     if (coupon.couponId === definition) return coupon

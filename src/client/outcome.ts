@@ -3,13 +3,13 @@ import { ApiError } from './api-error.ts'
 import type { Client } from './client.ts'
 import type { VoucherResult } from './described/vouchers.ts'
 import { parseRecord } from './json.ts'
-import { isOpen, nameOf, once } from './once.ts'
+import { isOpen, nameOf } from './once.ts'
 import { SignerError } from './signer.ts'
 import type { KeyStorage, StoredKey } from './storage.ts'
 import { inTurn } from './turns.ts'
 
 /**
- * `refused`: for good, so the key is forgotten. `unknown`: the same call, made again, gets the answer of this one, unless the
+ * `refused`: nothing was done, and asking again without a change will not help. `unknown`: the same call, made again, gets the answer of this one, unless the
  * code is `field-invalid`: then an earlier call of this name sent another body, which gets it.
  */
 export type Failed<Outcome extends string = 'refused' | 'unknown'> = {
@@ -43,7 +43,8 @@ export function storageOf({ storage }: Client): KeyStorage {
 
 type Asked = { operation: 'receive' | 'issue'; request: object }
 
-type Named = { once: string; reserved: StoredKey }
+/** The key of a call, stored by now. */
+export type Named = { once: string; reserved: StoredKey }
 
 type Asking = { ask: (named: Named) => Promise<VoucherResult>; signal: AbortSignal | undefined }
 
@@ -60,25 +61,26 @@ export async function storeOnce(
   const storage = storageOf(client)
   const storedAs = nameOf(operation, request)
   const known = () => readCoupon(storage, storedAs)
+  const fetched = async (reserved: StoredKey) => {
+    try {
+      const coupon = await ask({ once: storedAs, reserved })
+      await storage.set(storedAs, JSON.stringify(coupon))
+      return coupon
+    } catch (cause) {
+      // A refused order may be issued later, and another program may be sending its key.
+      if (operation === 'receive' && !isOpen(cause)) await client.forget(storedAs)
+      throw cause
+    }
+  }
   const work = async () => {
-    const stored = await known()
-    if (stored) {
-      await client.forget(storedAs)
-      return { coupon: stored, storedAs }
+    let coupon = await known()
+    if (!coupon) {
+      const reserved = await client.reserve(storedAs)
+      // Another program that shares the storage may have stored it, and forgotten its key, in between. It stored its coupon
+      // before that, so with this key nobody asks for another one.
+      coupon = (await known()) ?? (await fetched(reserved))
     }
-    const reserved = await client.reserve(storedAs)
-    // Another program that shares the storage may have stored it, and forgotten its key, in between. It stored its coupon
-    // before that, so with this key nobody asks for another one.
-    const late = await known()
-    if (late) {
-      await client.forget(storedAs)
-      return { coupon: late, storedAs }
-    }
-    const coupon = await once(client, operation, request, async (name) => {
-      const asked = await ask({ once: name, reserved })
-      await storage.set(storedAs, JSON.stringify(asked))
-      return asked
-    })
+    await client.forget(storedAs)
     return { coupon, storedAs }
   }
   return inTurn(storage, storedAs, { work, signal })

@@ -2,7 +2,7 @@
 import { ApiError } from './api-error.ts'
 import type { CallOptions } from './caller.ts'
 import type { Client } from './client.ts'
-import { type Failed, failureOf, type Stored, storageOf, storeOnce } from './outcome.ts'
+import { type Failed, failureOf, type Named, type Stored, storageOf, storeOnce } from './outcome.ts'
 import { isPublicKey } from './public-key.ts'
 import type { KeyStorage } from './storage.ts'
 import { verifyVoucher } from './voucher-proof.ts'
@@ -34,7 +34,7 @@ export async function receive(
     return { ...failureOf(cause), outcome: 'unknown' }
   }
   if (!isPublicKey(manager)) throw new RangeError('manager is a public key in hex')
-  const ask = async (named: { once: string } & CallOptions) => {
+  const ask = async (named: Named) => {
     const input = { ...options, ...named, body: { nonce } }
     const coupon = await client.call('POST /api/coupons/refresh', input)
     const verdict = verifyVoucher(coupon.voucher, { manager, nonce: coupon.nonce })

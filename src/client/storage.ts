@@ -45,9 +45,11 @@ async function storedKey(storage: KeyStorage, once: string): Promise<StoredKey> 
   const place = placeOf(once)
   const stored = (await storage.get(place)) ?? null
   if (stored !== null) {
-    const [known = '', storedAt] = stored.split(' ')
+    const [known = '', storedAt = '', ...more] = stored.split(' ')
     // The next key would not be the one that was sent. The name may have a nonce, so it is not told.
-    if (known === '') throw new Error('the storage has a damaged key under the name of this call')
+    if (!isKey(known) || !/^\d+$/.test(storedAt) || more.length > 0) {
+      throw new Error('the storage has a damaged key under the name of this call')
+    }
     // A clock that was ahead makes the age negative, and says as little.
     return { key: known, used: true, age: Math.abs(systemClock() - Number(storedAt)) }
   }
@@ -57,6 +59,11 @@ async function storedKey(storage: KeyStorage, once: string): Promise<StoredKey> 
   // Another program was faster: its key it is.
   else if (!(await storage.add(place, text))) return storedKey(storage, once)
   return { key, used: false, age: 0 }
+}
+
+/** Whether the service takes a text for a key. */
+export function isKey(text: string): boolean {
+  return /^[!-~]{8,255}$/.test(text)
 }
 
 /** The entry of a key. */

@@ -144,12 +144,31 @@ test('a key of a wrong form is refused for good, and a good one only by the word
   expect(await refused('of-a-good-form')).toBe(false)
 })
 
-test('a key that cannot be read is an error, and asks the storage once', async () => {
-  const texts = new Map([['once:sale', '']])
-  const body = { nonce: await mintNonce() }
-  const told = newClient(viewOf(texts)).call(claim, { body, once: 'sale' })
-  await expect(told).rejects.toThrow('the storage has a damaged key')
-  expect([texts.size, proxy.seen.get(claim)]).toEqual([1, undefined])
+test.each(['', 'cut', 'a-key-of-good-form', 'a-key-of-good-form 17x'])(
+  'a stored key %p is an error, stays, and sends nothing',
+  async (text) => {
+    const texts = new Map([['once:sale', text]])
+    const body = { nonce: await mintNonce() }
+    const told = newClient(viewOf(texts)).call(claim, { body, once: 'sale' })
+    await expect(told).rejects.toThrow('the storage has a damaged key')
+    expect([texts.get('once:sale'), proxy.seen.get(claim)]).toEqual([text, undefined])
+  },
+)
+
+test('an order that was refused keeps its key, which another program may be sending', async () => {
+  const texts = new Map<string, string>()
+  const limited = await createDefinition(url, token, { maxUses: 1 })
+  const order = { couponId: limited, order: 'refused' }
+  await mintOne(url, token, limited)
+  const refused = await issue(newClient(texts), order)
+  expect(['code' in refused && refused.code, texts.size]).toEqual(['coupon-exhausted', 1])
+  const [name = ''] = texts.keys()
+  const [key = ''] = texts.get(name)?.split(' ') ?? []
+  await call(url, `/api/coupons/${limited}`, { method: 'PATCH', token, body: { maxUses: 2 } })
+  const other = createClient({ url: proxy.origin, signer })
+  const sent = await other.call('POST /api/coupons/mint', { body: { couponId: limited }, key })
+  const issued = await issue(newClient(texts), order)
+  expect<unknown>('coupon' in issued && issued.coupon).toEqual(sent)
 })
 
 test('an order that two programs issue at once has one coupon', async () => {

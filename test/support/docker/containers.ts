@@ -35,8 +35,8 @@ export type Container = {
  */
 const shim = `policy=$1; runner=$2; shift 2
 (
-  while kill -0 "$runner" && [ ! -e ended ]; do sleep 1; done
-  [ -e ended ] || { true > stopped; kill -9 "$(cat pid)"; }
+  while kill -0 "$runner" && [ -e log ] && [ ! -e ended ]; do sleep 1; done
+  while [ -e log ] && [ ! -e ended ]; do true > stopped; kill -9 "$(cat pid)"; sleep 0.1; done
 ) > /dev/null 2>&1 &
 while :; do
   true > log
