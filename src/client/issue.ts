@@ -26,7 +26,7 @@ export async function issue(
   const definition = couponId.toLowerCase()
   const ask = async (named: Named) => {
     // Its answer of yesterday may still be there, and a new key would surely issue another coupon.
-    const coupon = await mintNamed(client, couponId, { ...options, ...named, anyAge: true })
+    const coupon = await mintNamed(client, definition, { ...options, ...named, anyAge: true })
     if (coupon.couponId === definition) return coupon
     throw new ApiError('answer-invalid', 0, { message: 'a coupon of another definition' })
   }

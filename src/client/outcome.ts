@@ -67,8 +67,10 @@ export async function storeOnce(
       await storage.set(storedAs, JSON.stringify(coupon))
       return coupon
     } catch (cause) {
-      // A refused order may be issued later, and another program may be sending its key.
-      if (operation === 'receive' && !isOpen(cause)) await client.forget(storedAs)
+      // A refused order may be issued later, and another program may be sending its key. A coupon that this service does not
+      // know may be one of another service with the same storage, whose answer was lost.
+      const over = cause instanceof ApiError && cause.code !== 'voucher-unknown' && !isOpen(cause)
+      if (operation === 'receive' && over) await client.forget(storedAs)
       throw cause
     }
   }

@@ -16,7 +16,7 @@ import { inTurn } from '../../src/client/turns.ts'
 import { call, createDefinition, mintOne, newSigner } from '../support/client.ts'
 import { gatewayPage } from '../support/faulty-proxy.ts'
 import { openProxiedShop } from '../support/proxied-shop.ts'
-import { newDirectory } from '../support/server.ts'
+import { newDirectory, startServer } from '../support/server.ts'
 
 const claim = 'POST /api/coupons/claim'
 const secret = 'ac'.repeat(32)
@@ -252,9 +252,20 @@ test('an order asks for its own definition, in any spelling, and with a key of a
   expect((await issue(newClient(texts), order)).outcome).toBe('unknown')
   const [name = ''] = texts.keys()
   texts.set(name, `${texts.get(name)?.split(' ')[0]} 1000`)
-  const issued = await issue(newClient(texts), order)
-  expect(issued.outcome).toBe('issued')
   const spelled = { couponId: couponId.toUpperCase(), order: 'own' }
-  expect(await issue(newClient(texts), spelled)).toEqual(issued)
+  const issued = await issue(newClient(texts), spelled)
+  expect(issued.outcome).toBe('issued')
+  expect(await issue(newClient(texts), order)).toEqual(issued)
   expect(await issuedSoFar()).toBe(before + 1)
+})
+
+test('a service that does not know a coupon costs it nothing where another one refreshed it', async () => {
+  const texts = new Map<string, string>()
+  const nonce = await mintNonce()
+  loseFirst('POST /api/coupons/refresh')
+  expect((await receive(newClient(texts), { nonce })).outcome).toBe('unknown')
+  const { url: elsewhere } = await startServer()
+  const other = await receive(newClient(texts, { url: elsewhere }), { nonce })
+  expect('code' in other && other.code).toBe('voucher-unknown')
+  expect((await receive(newClient(texts), { nonce })).outcome).toBe('received')
 })
