@@ -52,8 +52,11 @@ function place(): string | null {
   return file.startsWith('db/') ? null : file
 }
 
-/** Files whose outcome follows from the message alone: a request and work in the background sign in either order. */
-const ofMessages = /^crypto\/(schnorr|nip44|multi-nip04)/
+/**
+ * Files whose outcome follows from the message alone: a request and work in the background sign in either order, and an
+ * operation that has to run again on one engine seals its answer again.
+ */
+const ofMessages = /^crypto\/(schnorr|nip44|multi-nip04|seal)/
 
 /** The next bytes of a file in this turn. Null for the engines. */
 function draw(length: number): Uint8Array | null {

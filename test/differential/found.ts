@@ -33,4 +33,13 @@ export const found: Script[] = [
       { do: 'fetch', n: [22_400, 54_084, 17_711] },
     ],
   },
+  // An answer was sealed twice on PostgreSQL, where the first redemption of an hour runs again.
+  {
+    seed: 1_744_593_884,
+    steps: [
+      { do: 'define', n: [55_777, 59_075, 56_174] },
+      { do: 'mint', n: [10_110, 57_409, 27_770] },
+      { do: 'claim', n: [50_080, 5402, 42_204] },
+    ],
+  },
 ]
