@@ -10,7 +10,12 @@ const moreMax = 8
 
 const children = new Set<Bun.Subprocess>()
 
-/** End every process that this file started. */
+/** `endProcesses` ends this one, too. */
+export function endsWithBench(child: Bun.Subprocess): void {
+  children.add(child)
+}
+
+/** End every process of the bench. */
 export async function endProcesses(): Promise<void> {
   for (const child of children) child.kill('SIGKILL')
   await Promise.all([...children].map((child) => child.exited))

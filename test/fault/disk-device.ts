@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
+import { compileC, whyNoCompiler } from '../support/compile-c.ts'
 import { newDirectory } from '../support/server.ts'
 
 /** Offsets in the block that disk-faults.c shares with a test, in its order. */
@@ -14,7 +15,7 @@ export type Fault = { error: 'EIO' | 'ENOSPC'; first: number; last: number }
 /** The reason why no disk can be made to fail here, or null. */
 export function whyNoDevice(): string | null {
   if (process.platform !== 'linux') return 'only on Linux'
-  return Bun.which('cc') === null ? 'no C compiler (cc) is installed: this needs one' : null
+  return whyNoCompiler()
 }
 
 /** The library, compiled; the same one for all devices of a process. */
@@ -22,13 +23,8 @@ let library: string | null = null
 
 function compile(): string {
   if (library !== null && existsSync(library)) return library
-  const made = join(newDirectory(), 'disk-faults.so')
-  const source = join(import.meta.dir, 'disk-faults.c')
-  const compiler = ['cc', '-O1', '-Wall', '-Wextra', '-Werror', '-shared', '-fPIC', '-o', made]
-  const { exitCode, stderr } = Bun.spawnSync([...compiler, source])
-  if (exitCode !== 0) throw new Error(`cc: ${stderr.toString()}`)
-  library = made
-  return made
+  library = compileC(join(import.meta.dir, 'disk-faults.c'), ['-O1', '-shared', '-fPIC'])
+  return library
 }
 
 /** A disk below a directory that fails on command, for the processes that get its `env`. */

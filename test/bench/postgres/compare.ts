@@ -1,10 +1,9 @@
-import { chmodSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDefinition, newSigner, openSession } from '../../support/client.ts'
 import { type Databases, openDatabases } from '../../support/postgres-databases.ts'
 import { startStandby } from '../../support/postgres-standby.ts'
-import { newDirectory, startServer } from '../../support/server.ts'
+import { startServer } from '../../support/server.ts'
 import { benchDefinition, benchEnvironment, benchKeys } from '../fixture.ts'
 import { get, post } from '../kinds.ts'
 import type { LoadJob, LoadResult } from '../load.ts'
@@ -13,6 +12,7 @@ import type { Plan } from '../main.ts'
 import { startLoader, startWorker } from '../processes.ts'
 import { type Cell, judge, percent, type Report } from '../report.ts'
 import type { CommitJob } from './commits.ts'
+import { startWire } from './wire.ts'
 
 const warmSeconds = 0.5
 const perSecondGuess = 2000
@@ -115,15 +115,6 @@ export async function compareNodes(
     await standby?.stop()
     await databases.stop()
   }
-}
-
-async function startWire(server: string, delayMs: number) {
-  const socket = newDirectory()
-  chmodSync(socket, 0o755)
-  const file = join(import.meta.dir, 'wire.ts')
-  const { run } = startWorker<'count', number>(file, [socket, server, String(delayMs)])
-  await run('count')
-  return { socket, roundTrips: () => run('count') }
 }
 
 async function startNodes(plan: Plan, databases: Databases, socket: string) {

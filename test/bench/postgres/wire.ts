@@ -1,65 +1,47 @@
-/**
- * The way to a PostgreSQL server, as a process of its own: what clients send arrives later by a delay, so that each
- * round trip takes that much longer. It counts round trips: a client that sends after the server has said something.
- *   wire.ts DIRECTORY DIRECTORY-OF-THE-SERVER DELAY-MS
- */
 import { chmodSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { compileC, whyNoCompiler } from '../../support/compile-c.ts'
+import { newDirectory } from '../../support/server.ts'
+import { endsWithBench } from '../processes.ts'
 
 const file = '.s.PGSQL.5432'
-/** A timer of JavaScript takes whole milliseconds; a wait of this long in between leaves the processor to others. */
-const stepMs = 0.1
 
-const [directory = '', server = '', delay = '0'] = process.argv.slice(2)
-const delayMs = Number(delay)
-const queue: { at: number; to: Socket; chunk: string | Buffer }[] = []
-const cell = new Int32Array(new SharedArrayBuffer(4))
-let pumping = false
-let roundTrips = 0
-
-const listener = createServer((client) => {
-  const inner = connect(join(server, file))
-  let answered = true
-  const end = () => {
-    client.destroy()
-    inner.destroy()
-  }
-  for (const socket of [client, inner]) socket.on('error', end).on('close', end)
-  inner.on('data', (chunk) => {
-    answered = true
-    client.write(chunk)
+/** A way to a PostgreSQL server on which each round trip takes `delayMs` longer. `socket`: where it listens. */
+export async function startWire(server: string, delayMs: number) {
+  const reason = whyNoCompiler()
+  if (reason !== null) throw new Error(reason)
+  const program = compileC(join(import.meta.dir, 'wire.c'), ['-O2'])
+  const socket = newDirectory()
+  chmodSync(socket, 0o755)
+  const microseconds = String(Math.round(delayMs * 1000))
+  const child = Bun.spawn([program, join(socket, file), join(server, file), microseconds], {
+    stdio: ['pipe', 'pipe', 'inherit'],
   })
-  client.on('data', (chunk) => {
-    if (answered) roundTrips++
-    answered = false
-    if (delayMs === 0) return void inner.write(chunk)
-    queue.push({ at: performance.now() + delayMs, to: inner, chunk })
-    if (!pumping) {
-      pumping = true
-      pump()
-    }
-  })
-})
-
-function pump(): void {
-  while (queue[0] && queue[0].at <= performance.now()) {
-    const { to, chunk } = queue.shift() as (typeof queue)[0]
-    if (!to.destroyed) to.write(chunk)
+  endsWithBench(child)
+  const lines = linesOf(child.stdout)
+  const next = async () => {
+    const { value, done } = await lines.next()
+    if (done) throw new Error('the wire ended')
+    return value
   }
-  if (queue[0] === undefined) {
-    pumping = false
-    return
+  await next()
+  return {
+    socket,
+    /** How often a client has sent something after the server said something. */
+    async roundTrips(): Promise<number> {
+      child.stdin.write('.')
+      child.stdin.flush()
+      return Number(await next())
+    },
   }
-  Atomics.wait(cell, 0, 0, Math.min(stepMs, Math.max(0, queue[0].at - performance.now())))
-  setImmediate(pump)
 }
 
-const ready = new Promise<void>((resolve) => listener.listen(join(directory, file), resolve))
-process.on('message', async () => {
-  await ready
-  // A standby that comes this way runs as another user.
-  chmodSync(join(directory, file), 0o777)
-  process.send?.({ result: roundTrips })
-})
-process.on('disconnect', () => process.exit(0))
+async function* linesOf(output: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const bytes of output) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+}
