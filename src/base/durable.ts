@@ -29,18 +29,27 @@ export function syncFile(path: string): void {
 export function rewriteFile(path: string): void {
   const file = openSync(path, 'r+')
   try {
-    const piece = new Uint8Array(1 << 20)
-    for (let at = 0; ; ) {
-      const read = readSync(file, piece, 0, piece.length, at)
-      if (read === 0) break
-      for (let done = 0; done < read; ) {
-        done += writeSync(file, piece, done, read - done, at + done)
-      }
-      at += read
-    }
+    rewriteOpenFile(file)
     fsyncSync(file)
   } finally {
     closeSync(file)
+  }
+}
+
+/** The same without the sync. `check` sees each piece before it is written, 1 MiB but for the last, and may throw. */
+export function rewriteOpenFile(file: number, check = (_piece: Uint8Array) => {}): void {
+  const piece = new Uint8Array(1 << 20)
+  for (let at = 0; ; ) {
+    let read = 0
+    for (let more = 1; more > 0 && read < piece.length; read += more) {
+      more = readSync(file, piece, read, piece.length - read, at + read)
+    }
+    if (read === 0) return
+    check(piece.subarray(0, read))
+    for (let done = 0; done < read; ) {
+      done += writeSync(file, piece, done, read - done, at + done)
+    }
+    at += read
   }
 }
 

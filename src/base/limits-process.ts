@@ -38,7 +38,19 @@ export const processLimits = {
    * A client that brings about many of them slows down one commit in a hundred.
    */
   carefulCommits: 100,
-  /** After two commits that waited as long for the disk, the next one waits `gatherMs` for operations that share it. */
+  /**
+   * After so many commits in a row that each waited as long for the disk, their syncs run in another thread. Of the
+   * second half of them, and of one of `asideMeasured` then, the sync alone is measured.
+   */
+  asideSyncMs: 1,
+  asideCommits: 8,
+  asideMeasured: 256,
+  /** Longest wait for that thread. Then the commit waits by itself, and so do the next `asideMeasured`. */
+  asidePatienceMs: 1000,
+  /**
+   * After two syncs that took as long, the next commit waits up to `gatherMs` for as many operations as were under way
+   * with the last one.
+   */
   slowSyncMs: 15,
   gatherMs: 3,
   /** Frames in the log of the embedded engine from which on it is folded into the file. */

@@ -9,6 +9,9 @@ import {
 } from './counters.ts'
 import type { Sql, SqlQuery, SqlValue } from './sql.ts'
 
+/** The oldest SQLite without known WAL corruption bugs that concern us. */
+const sqliteVersionMin = [3, 51, 3] as const
+
 /**
  * A connection that plans each statement once. SQLite uses the value of a bare parameter (`WHERE a = ?`,
  * `LIMIT ?`) for its plan, and prepares the statement again when another value is bound. That costs ten
@@ -19,6 +22,23 @@ export class Connection extends Sqlite {
     text: string,
   ): ReturnType<typeof Sqlite.prototype.query<Row, Params>> {
     return super.query(hideParameters(text))
+  }
+}
+
+/** Throws if the SQLite of the program is too old. */
+export function requireVersion(): void {
+  const memory = new Sqlite(':memory:')
+  const row = memory.query<{ version: string }, []>('SELECT sqlite_version() AS version').get()
+  memory.close()
+  const found = (row?.version ?? '0').split('.').map(Number)
+  for (const [index, least] of sqliteVersionMin.entries()) {
+    const part = found[index] ?? 0
+    if (part > least) return
+    if (part < least) {
+      throw new Error(
+        `SQLite ${row?.version} is too old: ${sqliteVersionMin.join('.')} or newer is needed`,
+      )
+    }
   }
 }
 

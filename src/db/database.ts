@@ -5,7 +5,8 @@ import type { Root, Roots } from './roots.ts'
 /**
  * The port of operations to the database. An engine promises:
  * - `transact` resolves only when the writes of the operation are on disk. A refusal thrown inside undoes this
- *   operation alone and is passed on. Any other failure rejects with its cause.
+ *   operation alone and is passed on. Any other failure rejects with its cause. After a failure of the disk or of the
+ *   connection the operation may stand nevertheless: its caller asks again, under the same key.
  * - Operations behave as if they ran one after the other. An engine may run one again from the start, so an
  *   operation awaits nothing but `tx`.
  * - `roots` are the rows that an operation decides on, known before it begins. An engine whose
@@ -53,6 +54,8 @@ export type OpenDatabase<Tx> = Database<Tx> &
      * what is decided by memory alone.
      */
     requireNews(): Promise<void>
+    /** Resolves when all that another process can read in the file is on disk. Rejects if the disk fails. Absent without a file. */
+    settled?(): Promise<void>
     /** Record the result of a full check for the next start. */
     checked(problems: number): void
     /** Finish the waiting operations and close. */

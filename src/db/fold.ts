@@ -26,7 +26,7 @@ export class Fold {
     this.#end = end
   }
 
-  /** Fold the log after a commit if it is long. Throws SQLiteError if it cannot be folded now: the log keeps all. */
+  /** Fold the log if it is long. Throws SQLiteError if it cannot be folded now: the log keeps all. */
   ifLong({ log, connection }: { log: Statement<LogState, []>; connection: Sqlite }): void {
     const state = log.get()
     if (state && state.log >= this.#from) this.#run(connection, state, 'PASSIVE')
@@ -93,7 +93,7 @@ export function stateOfLog(connection: Sqlite): Statement<LogState, []> {
 }
 
 /** End the process at once. No part of it may close the file, because the last close folds the log, too. */
-function endProcess({ code, message }: Failure): void {
+export function endProcess({ code, message }: Failure): void {
   try {
     writeSync(
       2,

@@ -11,7 +11,9 @@ export class Reader<Tx> {
   readonly #tx: Tx
   readonly #begin: Statement
   readonly #end: Statement
+  readonly #look: Statement
   #running = 0
+  #pinned = false
 
   constructor(connection: Sqlite, stores: (sql: Sql) => Tx) {
     connection.run('PRAGMA query_only = ON')
@@ -20,11 +22,27 @@ export class Reader<Tx> {
     this.#tx = stores(createSql(connection, 'later'))
     this.#begin = connection.query('BEGIN')
     this.#end = connection.query('COMMIT')
+    this.#look = connection.query('SELECT 1 FROM sqlite_schema LIMIT 1')
+  }
+
+  /** Keep the present state for all snapshots until `unpin`. */
+  pin(): void {
+    if (this.#running === 0) this.#begin.run()
+    this.#pinned = true
+    // A transaction has its state from its first read on.
+    this.#look.get()
+  }
+
+  unpin(): void {
+    if (!this.#pinned) return
+    this.#pinned = false
+    if (this.#running === 0 && this.#connection.inTransaction) this.#end.run()
   }
 
   async snapshot<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
     // Counted when it has begun: after a failed BEGIN the next snapshot has to try again.
-    if (this.#running === 0) this.#begin.run()
+    const pinned = this.#pinned
+    if (this.#running === 0 && !pinned) this.#begin.run()
     this.#running++
     const watch = { stalled: false }
     const timer = setImmediate(() => {
@@ -33,11 +51,14 @@ export class Reader<Tx> {
     try {
       const result = await query(this.#tx)
       if (watch.stalled) throw new StalledOperation('a snapshot awaited more than its transaction')
+      // A read error has ended the transaction, and what was read since then may not be on disk.
+      const kept = this.#connection.inTransaction || !(pinned || this.#pinned)
+      if (!kept) throw new Error('the pinned state is lost')
       return result
     } finally {
       clearImmediate(timer)
       // An idle service holds no transaction: it would keep its state, and the WAL, from other connections.
-      if (--this.#running === 0) this.#end.run()
+      if (--this.#running === 0 && !this.#pinned) this.#end.run()
     }
   }
 

@@ -1,18 +1,23 @@
-import { Database as Sqlite } from 'bun:sqlite'
+import type { Database as Sqlite } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import { syncDirectory } from '../base/durable.ts'
 import { limits } from '../base/limits.ts'
 import { nextTurn } from '../base/next-turn.ts'
+import { processorWaitMs } from '../base/processor-wait.ts'
 import { Refusal } from '../base/refusal.ts'
-import { Connection, setUp } from './connection.ts'
+import { Connection, requireVersion, setUp } from './connection.ts'
 import type { AfterCommit, Lease, Locking, OpenDatabase, Plan } from './database.ts'
-import { type Failure, Fold } from './fold.ts'
+import { diskFailure } from './disk-error.ts'
+import { endProcess, type Failure, Fold } from './fold.ts'
 import { migrate, type Schema } from './migrations.ts'
 import { Listeners, type NewsListener, type Topic } from './news.ts'
 import { Reader, StalledOperation } from './reader.ts'
+import { SlowDisk } from './slow-disk.ts'
 import type { Sql } from './sql.ts'
+import { type Clocks, SyncTimes } from './sync-times.ts'
+import { BrokenLog, type Wal } from './wal.ts'
 import { createWriter, isSqliteFailure, type Job, runJobs, type Writer } from './writer.ts'
 
 /** Events of the engine for the metrics. */
@@ -30,21 +35,20 @@ export type SqliteOptions<Tx> = {
   events?: EngineEvents
   /** Opens a connection to the path. A simulation has disks of its own. */
   connect?: (path: string) => Sqlite
+  /** Opens the log of the database, so that another thread waits for a slow disk. Without it COMMIT always does. */
+  wal?: (path: string) => Wal | null
   time?: EngineTime
   /** Ends the process: this disk can only be used by another one. */
   end?: (cause: Failure) => void
 }
 
-/** A monotonic clock in milliseconds, and a timer. */
-type EngineTime = { steadyMs(): number; after(ms: number, call: () => void): unknown }
+type EngineTime = Clocks & { after(ms: number, call: () => void): unknown }
 
 const systemTime: EngineTime = {
   steadyMs: () => performance.now(),
+  processorWaitMs,
   after: (ms, call) => setTimeout(call, ms),
 }
-
-/** The oldest SQLite without known WAL corruption bugs that concern us. */
-const sqliteVersionMin = [3, 51, 3] as const
 
 const nothing = Promise.resolve()
 
@@ -63,8 +67,11 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   #flushing = false
   #closed = false
   readonly #time: EngineTime
-  /** Milliseconds that the last two commits waited for the disk. One alone may have been held up by something else. */
-  #synced: [number, number] = [0, 0]
+  readonly #syncs: SyncTimes
+  /** Operations that were under way when the last commit was answered: its own, and those that waited. */
+  #underWay = 0
+  /** Begins the commit that waits for more operations. */
+  #gathered: (() => void) | null = null
   #newestWrite = 0
   #newestStored = 0
   /** True if the last process closed the file properly. */
@@ -74,14 +81,21 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   readonly nodes = null
   readonly buckets = null
   readonly #listeners = new Listeners()
+  readonly #end: (cause: Failure) => void
   readonly #fold: Fold
+  readonly #wal: Wal | null
+  readonly #slowDisk: SlowDisk | null
+  /** Operations that were refused because their commit could not be synced. It may stand nevertheless. */
+  #unsettled: Job<Tx>[] = []
   #sound: boolean
 
   constructor(options: SqliteOptions<Tx>) {
     this.#options = options
     this.#connect = options.connect ?? openConnection
     this.#time = options.time ?? systemTime
-    this.#fold = new Fold(options.end)
+    this.#syncs = new SyncTimes(this.#time)
+    this.#end = options.end ?? endProcess
+    this.#fold = new Fold(this.#end)
     requireVersion()
     const connection = this.#connect(options.path)
     migrate(connection, options.schema)
@@ -97,6 +111,8 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     if (existsSync(`${options.path}-wal`)) syncDirectory(dirname(options.path))
     this.#writer = createWriter(connection, options.stores, this.#listeners)
     this.#reader = new Reader(this.#connect(options.path), options.stores)
+    this.#wal = options.wal?.(options.path) ?? null
+    this.#slowDisk = this.#wal && new SlowDisk(this.#wal, this.#reader)
   }
 
   /** True while the clock is behind the newest write. Writes are refused then. */
@@ -123,6 +139,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     return new Promise<T>((resolve, reject) => {
       lane.push({ operation, first, resolve, reject, effects: [] })
       this.#schedule()
+      if (this.#waiting >= Math.min(this.#underWay, limits.batchMax)) this.#gathered?.()
     })
   }
 
@@ -154,10 +171,21 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     return nothing
   }
 
+  async settled(): Promise<void> {
+    if (this.#slowDisk?.pinned) await this.transact({ roots: 'none' }, () => nothing)
+  }
+
   /** Finish the waiting operations, fold the WAL into the file, mark it clean if it is, and close it. */
   async close(): Promise<void> {
     this.#closed = true
     while (this.#flushing) await nextTurn()
+    try {
+      if (this.#slowDisk?.unsynced) await this.#mend(this.#slowDisk)
+    } catch (cause) {
+      // A process closes its connections as it ends, and the last one folds the log, which may have lost pages.
+      return this.#end(diskFailure(cause) ?? { code: 'none', message: String(cause) })
+    }
+    this.#wal?.close()
     this.#reader.close()
     try {
       this.#settleFile(this.#writer?.connection ?? this.#connect(this.#options.path))
@@ -172,6 +200,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   }
 
   #settleFile(connection: Sqlite): void {
+    connection.run('PRAGMA synchronous = FULL')
     // After an unclean stop without a check the file stays unclean, so that the next start checks it.
     connection.run('UPDATE state SET clean = ?, newest_write = max(newest_write, ?) WHERE id = 1', [
       this.#sound ? 1 : 0,
@@ -186,15 +215,32 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   #schedule(): void {
     if (this.#flushing) return
     this.#flushing = true
-    const flush = () => void this.#flush()
-    // Nobody is answered while a commit waits for a slow disk. In the pause before it reads are answered, and operations
-    // arrive that share it.
-    if (Math.min(...this.#synced) < limits.slowSyncMs) setImmediate(flush)
-    else this.#time.after(limits.gatherMs, flush)
+    let begun = false
+    const begin = () => {
+      if (begun) return
+      begun = true
+      this.#gathered = null
+      void this.#flush()
+    }
+    // Operations that arrive in the pause share the next sync: the answers of the last one bring about most of them.
+    if (this.#syncs.gather) {
+      this.#gathered = () => setImmediate(begin)
+      this.#time.after(limits.gatherMs, begin)
+    } else setImmediate(begin)
+  }
+
+  get #waiting(): number {
+    return this.#queue.length + this.#heavy.length
   }
 
   async #flush(): Promise<void> {
     const batch = [...this.#queue.splice(0, limits.batchMax), ...this.#heavy.splice(0, 1)]
+    try {
+      if (this.#slowDisk?.unsynced) await this.#mend(this.#slowDisk)
+    } catch (cause) {
+      return this.#fail(batch, cause)
+    }
+    const started = performance.now()
     // Operations await only their transaction, so all of them end within this turn of the loop.
     const watch = { stalled: false }
     const timer = setImmediate(() => {
@@ -212,6 +258,14 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       return
     }
     clearImmediate(timer)
+    try {
+      if (this.#slowDisk?.pinned) await this.#sync(this.#slowDisk)
+    } catch (cause) {
+      this.#unsettled = batch
+      return this.#fail(batch, cause)
+    }
+    this.#options.events?.committed(batch.length, (performance.now() - started) / 1000)
+    this.#underWay = batch.length + this.#waiting
     this.#next()
     for (const job of batch) {
       for (const effect of job.effects) this.#do(effect)
@@ -219,9 +273,31 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     }
   }
 
+  /** Bring a commit to a slow disk. */
+  async #sync(slowDisk: SlowDisk): Promise<void> {
+    const began = this.#syncs.now()
+    const way = await slowDisk.sync(this.#openWriter())
+    if (way) this.#syncs.synced(way, began)
+  }
+
+  /** Bring a commit to the disk whose sync failed. */
+  async #mend(slowDisk: SlowDisk): Promise<void> {
+    try {
+      await slowDisk.mend(this.#openWriter())
+    } catch (cause) {
+      // The next process reads what is on disk, which is all that was answered.
+      if (cause instanceof BrokenLog) this.#end(cause)
+      throw cause
+    }
+    // The kernel tells each descriptor of a failed sync: that of this connection would hear of it in a later commit.
+    this.#discard()
+    const effects = this.#unsettled.splice(0).flatMap((job) => job.effects)
+    for (const effect of effects) this.#do(effect)
+  }
+
   #next(): void {
     this.#flushing = false
-    if (this.#queue.length > 0 || this.#heavy.length > 0) this.#schedule()
+    if (this.#waiting > 0) this.#schedule()
   }
 
   #do(effect: () => void): void {
@@ -243,9 +319,10 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   async #commit(batch: Job<Tx>[], watch: { stalled: boolean }): Promise<void> {
     const now = this.#options.now()
     if (this.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
-    const started = performance.now()
-    this.#writer ??= this.#reopen()
-    const writer = this.#writer
+    const writer = this.#openWriter()
+    // All of the log is on disk, and no reader is pinned. If this fails, the log keeps all.
+    this.#do(() => this.#fold.ifLong(writer))
+    this.#slowDisk?.begin(writer, this.#syncs.next())
     await runJobs(writer, batch, () => {
       if (watch.stalled) throw new StalledOperation()
     })
@@ -256,13 +333,10 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       ])
       this.#newestStored = now
     }
-    const asked = this.#time.steadyMs()
+    const asked = this.#syncs.now()
     writer.commit.run()
-    this.#synced = [this.#synced[1], this.#time.steadyMs() - asked]
+    if (!writer.aside && writer.batch.writes > 0) this.#syncs.synced('commit', asked)
     if (now > this.#newestWrite) this.#newestWrite = now
-    // The commit is in the log, so it stands also if this fails.
-    this.#do(() => this.#fold.ifLong(writer))
-    this.#options.events?.committed(batch.length, (performance.now() - started) / 1000)
   }
 
   /**
@@ -274,12 +348,17 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.#writer = null
     this.#newestStored = 0
     // Closing finalises every statement. With the last one SQLite rolls back.
-    connection?.close()
+    try {
+      connection?.close()
+    } finally {
+      this.#slowDisk?.undone()
+    }
   }
 
-  #reopen(): Writer<Tx> {
+  #openWriter(): Writer<Tx> {
     const { path, stores } = this.#options
-    return createWriter(this.#connect(path), stores, this.#listeners)
+    this.#writer ??= createWriter(this.#connect(path), stores, this.#listeners)
+    return this.#writer
   }
 }
 
@@ -306,20 +385,4 @@ export function openConnection(path: string): Sqlite {
     `journal_size_limit = ${limits.journalBytesMax}`,
   ])
   return connection
-}
-
-function requireVersion(): void {
-  const memory = new Sqlite(':memory:')
-  const row = memory.query<{ version: string }, []>('SELECT sqlite_version() AS version').get()
-  memory.close()
-  const found = (row?.version ?? '0').split('.').map(Number)
-  for (const [index, least] of sqliteVersionMin.entries()) {
-    const part = found[index] ?? 0
-    if (part > least) return
-    if (part < least) {
-      throw new Error(
-        `SQLite ${row?.version} is too old: ${sqliteVersionMin.join('.')} or newer is needed`,
-      )
-    }
-  }
 }

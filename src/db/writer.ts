@@ -27,6 +27,8 @@ export type Writer<Tx> = {
   effects: (() => void)[]
   /** Commits from now in which each operation has a savepoint. */
   careful: number
+  /** Its commits only write, and are synced later (slow-disk.ts). */
+  aside: boolean
   begin: Statement
   commit: Statement
   rollback: Statement
@@ -64,6 +66,7 @@ export function createWriter<Tx>(
     },
     effects: [] as (() => void)[],
     careful: 0,
+    aside: false,
     begin: connection.query('BEGIN IMMEDIATE'),
     commit: connection.query('COMMIT'),
     rollback: connection.query('ROLLBACK'),

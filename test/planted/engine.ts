@@ -7,6 +7,9 @@ const reader = 'src/db/reader.ts'
 const batchSuite = 'test/unit/batch.test.ts'
 const engineSuite = 'test/unit/sqlite-engine.test.ts'
 const durable = 'src/base/durable.ts'
+const slowDisk = 'src/db/slow-disk.ts'
+const slowSuite = 'test/unit/slow-disk.test.ts'
+const slowPowerCut = 'test/fault/power-cut.test.ts -t power cut of a slow disk'
 
 /** Faults of the embedded engine, its commits, and the work behind it. */
 export const engineFaults: PlantedFault[] = [
@@ -66,6 +69,83 @@ export const engineFaults: PlantedFault[] = [
     sqlite,
     '    writer.commit.run()\n',
     '    for (const job of batch) settle(job)\n    for (let turn = 0; turn < 500; turn++) await null\n    writer.commit.run()\n',
+  ),
+  planted(
+    'on a slow disk an answer leaves before its sync',
+    [slowSuite, slowPowerCut],
+    slowDisk,
+    "await this.#wal.sync(this.#way === 'here')",
+    "void this.#wal.sync(this.#way === 'here').catch(() => null)",
+  ),
+  planted(
+    'on a slow disk reads see a commit before its sync',
+    slowSuite,
+    slowDisk,
+    '    this.#reader.pin()\n',
+    '',
+  ),
+  planted(
+    'a pinned reader keeps no state, because it has not read',
+    slowSuite,
+    reader,
+    '    this.#look.get()\n',
+    '',
+  ),
+  planted(
+    'after a failed sync nothing holds checkpoints back',
+    slowSuite,
+    slowDisk,
+    "this.#wal.sync(this.#way === 'here')\n",
+    "this.#wal.sync(this.#way === 'here').finally(() => this.#unpin())\n",
+  ),
+  planted(
+    'a failed sync in another thread counts as done',
+    [slowSuite, 'test/fault/disk-faults.test.ts -t slow-service'],
+    sqlite,
+    '      this.#unsettled = batch\n      return this.#fail(batch, cause)\n',
+    '',
+  ),
+  planted(
+    'a log whose sync failed is synced once more as it is',
+    slowSuite,
+    slowDisk,
+    '      this.#wal.rewrite(frames)\n',
+    '',
+  ),
+  planted(
+    'a log with other bytes than were written is taken for whole',
+    slowSuite,
+    'src/db/wal.ts',
+    '    if (offset === this.#frameBytes - 8 &&',
+    '    if (offset < 0 &&',
+  ),
+  planted(
+    'a service whose log lost pages refuses for ever',
+    slowSuite,
+    sqlite,
+    '      if (cause instanceof BrokenLog) this.#end(cause)\n',
+    '',
+  ),
+  planted(
+    'a log that cannot be stored is folded by an orderly stop',
+    slowSuite,
+    sqlite,
+    "      return this.#end(diskFailure(cause) ?? { code: 'none', message: String(cause) })\n",
+    '',
+  ),
+  planted(
+    'a busy machine is taken for a slow disk',
+    slowSuite,
+    'src/db/sync-times.ts',
+    'steadyMs() - processorWaitMs()',
+    'steadyMs()',
+  ),
+  planted(
+    'a COMMIT that has much to write is taken for a slow disk',
+    slowSuite,
+    'src/db/sync-times.ts',
+    'limits.asideCommits / 2',
+    'limits.asideCommits',
   ),
   planted(
     'the writes of a refused operation stay',
@@ -133,8 +213,8 @@ export const engineFaults: PlantedFault[] = [
     'a failed commit is answered as done',
     ['test/fault/disk-faults.test.ts -t service'],
     sqlite,
-    '      this.#discard()\n      this.#fail(batch, cause)\n      return\n    }\n    clearImmediate(timer)\n    this.#next()',
-    '      this.#discard()\n    }\n    clearImmediate(timer)\n    this.#next()',
+    '      this.#discard()\n      this.#fail(batch, cause)\n      return\n    }\n    clearImmediate(timer)\n',
+    '      this.#discard()\n    }\n    clearImmediate(timer)\n',
   ),
   planted(
     'a log that an ended process left is read as it stands',

@@ -46,7 +46,7 @@ export const judgedFaults: PlantedFault[] = [
     '',
   ),
   planted(
-    'a commit is refused because the fold behind it failed',
+    'a commit is refused because the fold before it failed',
     'test/fault/disk-faults.test.ts -t checkpoint',
     'src/db/sqlite.ts',
     'this.#do(() => this.#fold.ifLong(writer))',

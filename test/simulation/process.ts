@@ -64,7 +64,7 @@ export class Process implements DiskWatch {
         stores: createStores,
         connect: () => parts.disk.connect(this).asEngine,
         // Its disk takes no time, however long this machine needs for it.
-        time: { steadyMs: () => 0, after: () => undefined },
+        time: { steadyMs: () => 0, processorWaitMs: () => 0, after: () => undefined },
       })
     } catch (cause) {
       this.crash()

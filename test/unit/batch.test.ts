@@ -242,13 +242,14 @@ test('after two commits on a slow disk the next one waits for operations that sh
   const waiting: { ms: number; call: () => void }[] = []
   const { transact, times } = await open({
     steadyMs: () => (clock += waitMs),
+    processorWaitMs: () => 0,
     after: (ms, call) => waiting.push({ ms, call }),
   })
   const turns = async () => {
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
   }
-  // `open` made the first slow commit.
-  await transact(mint)
+  // `open` made the first slow commit. The second one tells how many may come.
+  await Promise.all([transact(mint), transact(mint), transact(mint)])
   expect(times('BEGIN IMMEDIATE')).toBe(1)
   const first = transact(mint)
   await turns()
