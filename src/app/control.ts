@@ -93,9 +93,15 @@ export function startControl(runtime: Runtime, options: ControlOptions): Control
     return report
   }
 
+  async function settled(): Promise<null> {
+    await database.settled?.()
+    return null
+  }
+
   const answers: Record<string, (request: Request) => Promise<unknown>> = {
     'GET /status': status,
     'GET /relays': options.relays,
+    'GET /settled': settled,
     'POST /check': check,
     'POST /backup': backup,
   }

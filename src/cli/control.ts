@@ -65,7 +65,7 @@ export async function withoutServer<T>(
 export async function readDatabase<T>(config: Config, query: (sql: Sql) => Promise<T>): Promise<T> {
   return withDatabase(config, {
     alone: (database) => inspect(database, query),
-    running: () => inspect(databaseFile(config), query),
+    running: (server) => inspect(databaseFile(config), query, () => server.ask('GET', 'settled')),
   })
 }
 

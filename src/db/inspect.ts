@@ -34,15 +34,23 @@ export function openUnchanged(path: string): Sqlite {
 
 /**
  * Read the coupon database in one state. A running server is not disturbed: should it end meanwhile, its WAL stays as it
- * is. Throws OperatorError if its schema is older than the statements of the stores.
+ * is. `settled` waits until the server has that state on disk, because of a slow disk it is in the WAL before. Throws
+ * OperatorError if its schema is older than the statements of the stores.
  */
-export async function inspect<T>(path: string, query: (sql: Sql) => Promise<T>): Promise<T> {
+export async function inspect<T>(
+  path: string,
+  query: (sql: Sql) => Promise<T>,
+  settled?: () => Promise<unknown>,
+): Promise<T> {
   const connection = openUnchanged(path)
   try {
     if (userVersion(connection) < versionOf(couponSchema)) {
       throw new OperatorError('the database is of an older version: start the server once')
     }
     connection.run('BEGIN')
+    // A transaction has its state from its first read on.
+    connection.query('SELECT 1 FROM sqlite_schema LIMIT 1').get()
+    await settled?.()
     return await query(createSql(connection))
   } finally {
     connection.close()
