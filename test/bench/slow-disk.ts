@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { createDefinition, newSigner, openSession } from '../support/client.ts'
 import { startServer } from '../support/server.ts'
+import { withSlowSyncs } from '../support/slow-syncs.ts'
 import { benchDefinition, benchEnvironment, benchKeys } from './fixture.ts'
 import { get, post } from './kinds.ts'
 import type { LoadJob, LoadResult } from './load.ts'
@@ -22,15 +23,6 @@ type Side = Awaited<ReturnType<typeof open>>
 /** Previews alone and beside minters, for each number of connections, and mints. */
 type Round = { previews: { alone: LoadResult; beside: LoadResult }[]; mints: LoadResult }
 
-/** Command that runs a program whose every sync of a file takes `delayMs` longer. The process id stays. */
-function delayed(command: readonly string[], delayMs: number): string[] {
-  const calls = 'fsync,fdatasync'
-  // The filter of system calls lets all others through at full speed.
-  const quick = ['-D', '-f', '--seccomp-bpf', '-qq', '--signal=!all', '-o', '/dev/null']
-  const inject = `inject=${calls}:delay_enter=${Math.round(delayMs * 1000)}us`
-  return ['strace', ...quick, '-e', `trace=${calls}`, '-e', inject, ...command]
-}
-
 /**
  * The program on a disk whose syncs take `delayMs`: previews alone and beside minters, and mints. With `before`, the
  * command of another build, both run in turns.
@@ -43,7 +35,7 @@ export async function compareSlowDisk(
   if (Bun.which('strace') === null) throw new Error('--disk-delay needs strace')
   const commands = before === null ? [plan.command] : [before, plan.command]
   const sides = await Promise.all(
-    commands.map((command, at) => open(plan, String(at), delayed(command, delayMs))),
+    commands.map((command, at) => open(plan, String(at), withSlowSyncs(command, delayMs))),
   )
   const rounds: Round[][] = sides.map(() => [])
   const loaders = { previews: startLoader(), mints: startLoader() }

@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chooseSeed, Random } from '../fuzz/random.ts'
 import { databaseOf, onFile } from '../support/database.ts'
+import { program } from '../support/program.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { withSlowSyncs } from '../support/slow-syncs.ts'
 import { checkInvariants, type Memory, startWorker, verifyMemory } from '../support/workload.ts'
 
 /** The result of the rounds of a crash test. */
@@ -17,16 +19,17 @@ export type CrashReport = {
 
 /**
  * Kill a server (SIGKILL) in the middle of a mixed load from several processes, start it again on
- * the same file and address, and check every answer that was given before; `count` times in a row.
+ * the same file and address, and check every answer that was given before; `count` times in a row. `syncMs`: each sync
+ * takes so much longer (it needs strace), so that those of commits run in another thread.
  */
-export async function crashRounds(count: number, random: Random): Promise<CrashReport> {
+export async function crashRounds(count: number, random: Random, syncMs = 0): Promise<CrashReport> {
   const dataDir = newDirectory()
   const report: CrashReport = { rounds: 0, acknowledged: 0, cutOff: 0, problems: [] }
-  let server = await startCrashable(dataDir, '0')
+  let server = await startCrashable(dataDir, '0', syncMs)
   for (let round = 0; round < count; round++) {
     const port = new URL(server.url).port
     const memories = await loadAndKill(server, random)
-    server = await startCrashable(dataDir, port)
+    server = await startCrashable(dataDir, port, syncMs)
     for (const memory of memories) {
       report.acknowledged += memory.acknowledged
       report.cutOff += memory.unheard.length
@@ -46,8 +49,10 @@ async function problemsIn(dataDir: string): Promise<string[]> {
   return checkInvariants(join(dataDir, 'cuponera.db'))
 }
 
-function startCrashable(dataDir: string, port: string): Promise<TestServer> {
-  return startServer({ dataDir, env: { PORT: port, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' } })
+function startCrashable(dataDir: string, port: string, syncMs: number): Promise<TestServer> {
+  const env = { PORT: port, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' }
+  const command = syncMs > 0 && { command: withSlowSyncs(program, syncMs) }
+  return startServer({ dataDir, env, ...command })
 }
 
 async function loadAndKill(server: TestServer, random: Random): Promise<Memory[]> {
@@ -61,10 +66,19 @@ async function loadAndKill(server: TestServer, random: Random): Promise<Memory[]
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { count: { type: 'string', default: '20' } } })
+  const { values } = parseArgs({
+    options: {
+      count: { type: 'string', default: '20' },
+      'sync-ms': { type: 'string', default: '0' },
+    },
+  })
   const seed = chooseSeed()
   console.log(`SEED=${seed}`)
-  const report = await crashRounds(Number(values.count), new Random(seed))
+  const report = await crashRounds(
+    Number(values.count),
+    new Random(seed),
+    Number(values['sync-ms']),
+  )
   await cleanUp()
   for (const problem of report.problems.slice(0, 20)) console.log(problem)
   console.log(

@@ -5,9 +5,12 @@ import { compileC, whyNoCompiler } from '../support/compile-c.ts'
 import { newDirectory } from '../support/server.ts'
 
 /** Offsets in the block that disk-faults.c shares with a test, in its order. */
-const at = { armed: 0, error: 8, first: 16, last: 24, counted: 32, failed: 40, logs: 816 }
+const at = {
+  ...{ armed: 0, error: 8, first: 16, last: 24, counted: 32, failed: 40 },
+  ...{ logs: 816, syncMs: 824 },
+}
 const texts = { match: [48, 256], below: [304, 256], told: [560, 256] } as const
-const blockBytes = 824
+const blockBytes = 832
 
 /** A fault of a disk: its error, and the numbers of the first and the last call that fail. */
 export type Fault = { error: 'EIO' | 'ENOSPC'; first: number; last: number }
@@ -63,6 +66,11 @@ export class Device {
 
   disarm(): void {
     this.#set('armed', 0)
+  }
+
+  /** Each sync takes so many milliseconds longer from now on, also while it is not armed. */
+  slow(ms: number): void {
+    this.#set('syncMs', ms)
   }
 
   /** The number of calls since it was armed. */

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { limits } from '../../src/base/limits.ts'
 import {
   type Answer,
   call,
   createDefinition,
   type Json,
+  mintOne,
   newSigner,
   openSession,
   withKey,
@@ -51,30 +53,37 @@ type World = {
   done: { step: Step; text: string }[]
 }
 
-/** No floor: the disk fails in spite of it. Besides requests only deliveries to the embedded relay write. */
+/** No floor: the disk fails in spite of it. Besides requests, deliveries to the embedded relay and sweeps write. */
 const env = { RATE_LIMIT: 'off', DISK_FLOOR: '0' }
 
-/** Requests of every kind on a running service, while its disk fails at each n-th call. */
-export async function failService(numbers: Numbers): Promise<DiskReport> {
+/** Requests of every kind on a running service, while its disk fails at each n-th call. `syncMs`: as `Device.slow`. */
+export async function failService(numbers: Numbers, syncMs = 0): Promise<DiskReport> {
   const report = newReport()
   const dataDir = newDirectory()
   const device = new Device(dataDir)
-  const world = await openWorld(dataDir, device)
-  await atEach(device, numbers, (fault, name) => runRound(world, fault, name, report))
+  const world = await openWorld(dataDir, device, syncMs)
+  const fail = (match: string) => (fault: Fault, name: string) =>
+    runRound(world, fault, `${name} of ${match || 'all'}`, { report, match })
+  await atEach(device, numbers, fail(''))
+  if (syncMs > 0) {
+    // Those of commits in another thread are few among all calls.
+    const syncs = `fdatasync ${realpathSync(dataDir)}/cuponera.db-wal$`
+    await atEach(device, { ...numbers, every: Math.ceil(numbers.every / 9) }, fail(syncs))
+  }
   await endWorld(world, report)
   return report
 }
 
 /** Commits while the fold of the WAL into the file fails at each n-th call: they are on disk, so they are answered. */
-export async function failCheckpoints(numbers: Numbers): Promise<DiskReport> {
+export async function failCheckpoints(numbers: Numbers, syncMs = 0): Promise<DiskReport> {
   const report = newReport()
   const dataDir = newDirectory()
   const device = new Device(dataDir)
-  const world = await openWorld(dataDir, device)
+  const world = await openWorld(dataDir, device, syncMs)
   const { server, token, couponId } = world
   const mint = () =>
     call(server.url, '/api/coupons/mint', { body: { couponId, count: 50 }, token, ...withKey() })
-  let minted = 0
+  let minted: number = limits.asideCommits
   const take = async (name: string) => {
     const { status, text } = await mint()
     if (status === 200) minted += 50
@@ -105,10 +114,15 @@ export async function failCheckpoints(numbers: Numbers): Promise<DiskReport> {
   return report
 }
 
-async function openWorld(dataDir: string, device: Device): Promise<World> {
+async function openWorld(dataDir: string, device: Device, syncMs: number): Promise<World> {
+  device.slow(syncMs)
   const server = await startServer({ dataDir, env: { ...env, ...device.env } })
   const token = await openSession(server.url, newSigner())
   const couponId = await createDefinition(server.url, token)
+  // Now it knows how slow its disk is.
+  for (let commit = 0; commit < limits.asideCommits; commit++) {
+    await mintOne(server.url, token, couponId)
+  }
   const relay = await connectRelay(server.url)
   return { server, device, token, couponId, relay, done: [] }
 }
@@ -132,11 +146,16 @@ async function endWorld(world: World, report: DiskReport): Promise<void> {
   report.problems.push(...checkInvariants(join(dataDir, 'cuponera.db')))
 }
 
-async function runRound(world: World, fault: Fault, name: string, report: DiskReport) {
+async function runRound(
+  world: World,
+  fault: Fault,
+  name: string,
+  { report, match }: { report: DiskReport; match: string },
+) {
   const { device, server } = world
-  const steps = await makeSteps(world)
+  const { steps, last } = await makeSteps(world)
   const lasting = fault.last === Number.MAX_SAFE_INTEGER
-  device.arm(fault)
+  device.arm(fault, match)
   const broken: Step[] = []
   for (const step of steps) {
     // To be sure of a contradiction takes a wait. One is enough.
@@ -154,7 +173,14 @@ async function runRound(world: World, fault: Fault, name: string, report: DiskRe
       const foreign = !failedBefore && !device.told.endsWith(step.log)
       const stands = step.stands ?? (() => otherFailed(server, said))
       if (device.failedOnLog > logs && !foreign && !(await stands())) {
-        problem('was answered, though its own commit failed')
+        const lines =
+          server
+            .output()
+            .slice(said)
+            .match(/^.*failed.*$/gm) ?? []
+        problem(
+          `was answered, though its own commit failed (${device.told} first; ${lines.join('; ')})`,
+        )
       }
     } else {
       broken.push(step)
@@ -166,23 +192,28 @@ async function runRound(world: World, fault: Fault, name: string, report: DiskRe
       problem('cannot be read afterwards')
     }
   }
+  // The first call that failed may be one of a delivery, behind all answers.
   if (lasting && device.failed > 0 && broken.length === 0) {
-    report.problems.push(`${name}: a disk that fails for good refused nothing`)
+    broken.push(last)
+    if ((await last.send()).status !== 503) {
+      const first = device.told
+      report.problems.push(`${name}: a disk that fails for good refused nothing, from ${first} on`)
+    }
   }
   if (device.failed > 0) countFault(report, device.told)
   device.disarm()
   for (const step of broken) await mend(world, step, name, report)
 }
 
-/** True if the commit was on disk, and only its fold or that of a delivery failed. `said`: the output before it. */
+/** True if the commit was on disk, and only its fold, or that of a delivery or of sweeps failed. `said`: the output before it. */
 async function otherFailed(server: TestServer, said: number): Promise<boolean> {
-  const count = (line: RegExp) => server.output().slice(said).match(line)?.length ?? 0
   const told = until('the lines about another failure', () => {
-    const all = count(/"commit\.failed"/g)
-    const folds = count(/"commit\.failed".*"operations":0\b/g)
-    const single = count(/"commit\.failed".*"operations":1\b/g)
-    const deliveries = Math.min(single, count(/"outbox\.failed"/g))
-    return all > 0 && all === folds + deliveries
+    const lines = server.output().slice(said)
+    const commits = [...lines.matchAll(/"commit\.failed".*"operations":(\d+)/g)]
+    const operations = commits.reduce((sum, [, number]) => sum + Number(number), 0)
+    // A fold has none. Work in the background tells of each of its own.
+    const background = lines.match(/"(outbox|housekeeping)\.failed"/g)?.length ?? 0
+    return commits.length > 0 && operations <= background
   })
   return told.then(
     () => true,
@@ -210,7 +241,8 @@ async function stateOf(server: TestServer, nonce: string): Promise<string | unde
   return (await call(server.url, '/api/coupons/preview', { body: { nonce } })).json?.status
 }
 
-async function makeSteps(world: World): Promise<Step[]> {
+/** The requests of a round, and one more. */
+async function makeSteps(world: World): Promise<{ steps: Step[]; last: Step }> {
   const { token, couponId } = world
   const ask = (path: string, options: Parameters<typeof call>[2]): Promise<Answer> =>
     call(world.server.url, path, options)
@@ -231,7 +263,7 @@ async function makeSteps(world: World): Promise<Step[]> {
   const path = `/api/coupons/${couponId}/mints/${voided}`
   const definition = { name: 'Té', benefit: { type: 'percent', percent: 5 } }
   const session = () => ask('/api/auth/session', { method: 'POST', body: {}, signer })
-  return [
+  const steps = [
     step('a session', session, 200, { same: false }),
     step('a definition', keyed('/api/coupons', definition), 201),
     step('a mint', keyed('/api/coupons/mint', { couponId }), 200),
@@ -251,9 +283,12 @@ async function makeSteps(world: World): Promise<Step[]> {
     step('an event to publish', () => ask('/nostr/publish', { body: event }), 202),
     step('an event of the relay', () => publish(world, note), 200, {
       ...{ same: false, log: '/relay.db-wal' },
-      stands: async () => (await publish(world, note)).text.startsWith('duplicate:'),
+      // A read: to send it again may be a write.
+      stands: async () => (await world.relay.idsOf({ ids: [note.id] })).includes(note.id),
     }),
   ]
+  const last = step('a mint behind them', keyed('/api/coupons/mint', { couponId }), 200)
+  return { steps, last }
 }
 
 /** The OK of the relay as an answer. */

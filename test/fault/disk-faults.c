@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@ struct control {
   char below[256]; /* Only files below this directory. */
   char told[256];  /* The first call that failed. */
   int64_t logs;    /* Failed calls on the log of a database. */
+  int64_t sync_ms; /* Each sync takes so much longer. */
 };
 
 static struct control *control;
@@ -127,6 +129,10 @@ static int concerned(const struct rule *rule, const long *arguments, const char 
 }
 
 static long answer(const struct rule *rule, const long *a) {
+  if (rule->number == SYS_fsync || rule->number == SYS_fdatasync) {
+    struct timespec delay = {.tv_nsec = control->sync_ms * 1000000};
+    nanosleep(&delay, NULL);
+  }
   char space[4096];
   const char *path = control->armed ? pathOf(rule, a, space, sizeof space) : "";
   if (!control->armed || !concerned(rule, a, path))

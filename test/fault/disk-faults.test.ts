@@ -16,6 +16,7 @@ const contradictionMs = 180_000
 /** Step between the calls that fail, and the least number of faults: a workload that meets none proves nothing. */
 const runs: [name: string, every: number, least: number][] = [
   ['service', 7, 20],
+  ['slow-service', 48, 3],
   ['checkpoint', 60, 5],
   ['fold', 1, 1],
   ['start', 90, 3],

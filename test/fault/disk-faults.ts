@@ -1,5 +1,5 @@
 /**
- * `npm run disk-faults -- [--every N] [--part I/N] [--only service,checkpoint,fold,start,stop,command,log]`: the disk fails (EIO,
+ * `npm run disk-faults -- [--every N] [--part I/N] [--only NAMES]` (of the workloads below): the disk fails (EIO,
  * ENOSPC) at the n-th write or sync of a recorded workload, for every n, once or from there on. `--every N`: for each N-th
  * n, with one kind of fault after the other. `--part 2/10`: the second tenth of the calls, for runs that share the work.
  */
@@ -12,10 +12,15 @@ import { failStarts, failStops } from './disk-faults-process.ts'
 import { type DiskReport, type Numbers, showReport } from './disk-faults-report.ts'
 import { failCheckpoints, failService } from './disk-faults-service.ts'
 
+/** On a disk whose syncs take so much longer, those of commits run in another thread. */
+const slowSyncMs = 2
+
 /** The workloads by name. Each takes the numbers of the calls that fail. */
 export const workloads: Record<string, (numbers: Numbers) => Promise<DiskReport>> = {
-  service: failService,
-  checkpoint: failCheckpoints,
+  service: (numbers) => failService(numbers),
+  'slow-service': (numbers) => failService(numbers, slowSyncMs),
+  checkpoint: (numbers) => failCheckpoints(numbers),
+  'slow-checkpoint': (numbers) => failCheckpoints(numbers, slowSyncMs),
   fold: failFold,
   start: failStarts,
   stop: failStops,

@@ -9,12 +9,12 @@ import { program } from '../support/program.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
 import type { Lane, Step } from './power-cut/client.ts'
 import { Disk } from './power-cut/disk.ts'
-import { recordFailing, recordLife, recordMove } from './power-cut/life.ts'
+import { recordFailing, recordLife, recordMove, recordStart } from './power-cut/life.ts'
 import { Moments } from './power-cut/moments.ts'
 import { openSurroundings } from './power-cut/operator.ts'
 import { judgeLife, weakProgram } from './power-cut/rounds.ts'
 import { haveOneMoment } from './power-cut/spans.ts'
-import { type Change, type Recorded, Recording } from './power-cut/trace.ts'
+import { type Change, Recording, type Timed } from './power-cut/trace.ts'
 import { whyNotTraceable } from './trace-sync.ts'
 
 afterAll(async () => {
@@ -31,7 +31,9 @@ const leftOut = `left out: power cuts (${untraceable})`
 function testTraced(name: string, run: () => Promise<void>): void {
   testOfFile(name, () => (untraceable === null ? run() : console.log(leftOut)), recordingMs)
 }
-const small = { steps: 12, lanes: 3, seed }
+const small = { steps: 12, lanes: 3, seed, syncMs: 0 }
+/** Syncs of commits run in another thread. */
+const slow = { ...small, syncMs: 2 }
 
 testTraced(`every answer stays true after a power cut, SEED=${seed}`, async () => {
   const life = { ...small, command: program }
@@ -66,19 +68,35 @@ testTraced(`a service is whole after a power cut in its move, SEED=${seed}`, asy
   expect(Object.keys(report.opened.states)).toContain('move-in')
 })
 
+/** A recording takes seconds: this run has one of the disks. */
+const [failing, failingLife] =
+  seed % 2 === 0
+    ? (['a slow disk', { ...slow, steps: 10 }] as const)
+    : (['a disk', { ...small, steps: 20 }] as const)
+
 testTraced(
-  `answers stay true after a failed sync, a restart and a power cut, SEED=${seed}`,
+  `answers stay true after a failed sync of ${failing}, a restart and a power cut, SEED=${seed}`,
   async () => {
-    const life = { ...small, command: program, steps: 20 }
+    const life = { ...failingLife, command: program }
     const report = await judgeLife(recordFailing, life, { opened: 40, started: 1, lied: 0 })
     expect([...report.opened.problems, ...report.started.problems]).toEqual([])
     expect(report.recording.events.some(({ kind }) => kind === 'loss')).toBe(true)
+    if (life.syncMs > 0) expect(report.recording.syncsAside).toBeGreaterThan(10)
     expect(Object.keys(report.opened.states)).toContain('mended')
+    expect(report.opened.signatures).toBeGreaterThan(0)
   },
 )
 
+testTraced(`every answer stays true after a power cut of a slow disk, SEED=${seed}`, async () => {
+  const life = { ...slow, command: program }
+  const round = { opened: 12, started: 0, lied: 0, harsh: true }
+  const report = await judgeLife(recordStart, life, round)
+  expect(report.opened.problems).toEqual([])
+  expect(report.recording.syncsAside).toBeGreaterThan(10)
+})
+
 testTraced(`a journal that is not synced loses answers, SEED=${seed}`, async () => {
-  using weak = weakProgram()
+  using weak = weakProgram('synchronous = NORMAL')
   const life = { ...small, command: weak.command }
   const round = { opened: 8, started: 0, lied: 0, harsh: true }
   const report = await judgeLife(recordLife, life, round)
@@ -142,7 +160,7 @@ const hex = (text: string) =>
   `"${[...Buffer.from(text)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}"`
 const asked = `9 recvfrom(7, ${hex('POST /x HTTP/1.1\r\nX-Step: one\r\n\r\n')}, 9, 0, NULL, NULL) = 9`
 const accepted = '9 accept4(5, NULL, NULL, 0) = 7'
-const sending = `9 sendto(7, ${hex('HTTP/1.1 200 OK')}, 15, 0, NULL, 0 <unfinished ...>`
+const sending = `9 1800000000.5 sendto(7, ${hex('HTTP/1.1 200 OK')}, 15, 0, NULL, 0 <unfinished ...>`
 const sent = '9 <... sendto resumed>) = 15'
 
 test.each([
@@ -162,7 +180,8 @@ test.each([
   const recording = new Recording('/recorded')
   recording.add('first', path)
   const left = recording.events.filter(({ kind }) => kind === 'left')
-  expect(left).toEqual([{ kind: 'left', step: 'one', at: 3, done: expect.any(Number) }])
+  const times = { at: 3, done: expect.any(Number), time: 1_800_000_000.5 }
+  expect(left).toEqual([{ kind: 'left', step: 'one', ...times }])
 })
 
 const root = '/recorded'
@@ -241,9 +260,9 @@ test('a read that showed a step counts as its answer', () => {
   lane.steps.push(step('one'), step('two'))
   const recording = new Recording(newDirectory())
   recording.events.push(
-    { kind: 'left', step: 'one', at: 0, done: 0 },
-    { kind: 'left', step: 'look', at: 1, done: 1 },
-    { kind: 'left', step: 'two', at: 2, done: 2 },
+    { kind: 'left', step: 'one', at: 0, done: 0, time: 0 },
+    { kind: 'left', step: 'look', at: 1, done: 1, time: 0 },
+    { kind: 'left', step: 'two', at: 2, done: 2, time: 0 },
   )
   const lanes = { before: [lane], after: [] }
   const sights = [{ id: 'look', lane, count: 2 }]
@@ -284,7 +303,7 @@ function record(lines: readonly string[]): Recording {
 
 function statesAfter(changes: readonly Change[]): Set<string> {
   const disk = new Disk(new Recording('/'))
-  const events: (Recorded & Change)[] = changes.map((one, at) => ({ ...one, at, done: at }))
+  const events: (Timed & Change)[] = changes.map((one, at) => ({ ...one, at, done: at }))
   for (const event of events) disk.apply(event)
   return seen(disk)
 }

@@ -2,7 +2,8 @@
  * `npm run races`: processes that race for one voucher, `--rounds` races in all; `SEED=…` repeats their order. With
  * `--nodes 3` they are 64 callers of three nodes on PostgreSQL; `--without-locks` is the control, which must have problems.
  * With `--postgres` the race matrix of PostgreSQL in place of them; `--only NAME` leaves the pairs with that operation
- * (of races, those whose sentence has it), and `--without-locks` is its control, too.
+ * (of races, those whose sentence has it), and `--without-locks` is its control, too. `--sync-ms 2` makes each sync of a
+ * file take so much longer (it needs strace), so that those of commits run in another thread.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -13,10 +14,11 @@ import { runCommand } from '../support/cli.ts'
 import { createDefinition, newSigner, openSession } from '../support/client.ts'
 import { openNodes, origin, shopEnv } from '../support/nodes.ts'
 import { type Databases, openDatabases } from '../support/postgres-databases.ts'
-import { main } from '../support/program.ts'
+import { main, program } from '../support/program.ts'
 import { startRacers } from '../support/race.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { newHolder } from '../support/shops.ts'
+import { withSlowSyncs } from '../support/slow-syncs.ts'
 import { checkInvariants } from '../support/workload.ts'
 import { brokenAnswers } from './races/answers.ts'
 import { people } from './races/people.ts'
@@ -38,8 +40,11 @@ type Service = {
   stop(): Promise<string[]>
 }
 
-async function openOnFile(): Promise<Service> {
-  const server = await startServer({ env: { ...shopEnv, LOG_LEVEL: 'warn' } })
+async function openOnFile(syncMs: number): Promise<Service> {
+  const env = { ...shopEnv, LOG_LEVEL: 'warn' }
+  const server = await startServer({
+    ...{ env, ...(syncMs > 0 && { command: withSlowSyncs(program, syncMs) }) },
+  })
   return {
     bases: [server.url],
     directories: [server.dataDir],
@@ -80,6 +85,8 @@ type Asked = {
   processes?: number
   each?: number
   only?: string
+  /** On a file: each sync takes so much longer. */
+  syncMs?: number
   progress?: (rounds: number, problems: number) => void
 }
 
@@ -88,7 +95,7 @@ export async function runRaces(asked: Asked): Promise<string[]> {
   const { rounds, random, nodes, processes = 4, each = 3, only = '' } = asked
   const service = nodes
     ? await openOnPostgres(nodes.databases, nodes.count, nodes.locked ?? true)
-    : await openOnFile()
+    : await openOnFile(asked.syncMs ?? 0)
   const racers = startRacers(processes)
   const problems: string[] = []
   try {
@@ -164,6 +171,7 @@ if (import.meta.main) {
       postgres: { type: 'boolean', default: false },
       'without-locks': { type: 'boolean', default: false },
       only: { type: 'string' },
+      'sync-ms': { type: 'string', default: '0' },
     },
   })
   const { only } = values
@@ -179,6 +187,7 @@ if (import.meta.main) {
   const began = performance.now()
   const problems = await runRaces({
     ...{ rounds, random: new Random(seed), ...(only && { only }) },
+    syncMs: Number(values['sync-ms']),
     ...(databases && {
       nodes: { databases, count: Number(values.nodes), locked },
       each: 16,

@@ -91,7 +91,7 @@ export async function traceFaults(): Promise<TraceReport> {
     const broken = await Promise.all([
       post('mint', { couponId }, bearer),
       post('refresh', { nonce }, again),
-      post('claim', { nonce: other.nonce }),
+      post('claim', { nonce: other.nonce }, again),
     ])
     for (const { status, json } of broken) {
       expect(`${fault}: a write is answered 503`, status === 503 && json?.code === 'unavailable', {
@@ -108,10 +108,12 @@ export async function traceFaults(): Promise<TraceReport> {
     const mended = await Promise.all([
       post('mint', { couponId }, bearer),
       post('refresh', { nonce }, again),
-      post('claim', { nonce: other.nonce }),
+      post('claim', { nonce: other.nonce }, again),
     ])
     const statuses = mended.map(({ status }) => status)
-    expect(`${fault}: it recovers by itself`, String(statuses) === '200,201,200', statuses)
+    // On a slow disk a write whose sync failed may stand: then its retry is a repetition.
+    const recovered = /^200,20[01],200$/.test(String(statuses))
+    expect(`${fault}: it recovers by itself`, recovered, statuses)
     const repeated = await post('refresh', { nonce }, again)
     const same = repeated.status === 200 && repeated.text === mended[1]?.text
     expect(`${fault}: the retry is repeated byte for byte`, same, repeated.status)

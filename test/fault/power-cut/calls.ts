@@ -11,25 +11,33 @@ const traced = [
   ...['io_setup', 'io_submit', 'io_uring_setup', 'accept4', 'sendto', 'sendmsg', 'recvfrom'],
 ]
 
-/**
- * The command line that records the calls of a program, of its threads and of its children in a file. `failing`: the
- * numbers of the syncs of each thread that fail, as strace writes them (`40+7`, `60+`).
- */
+/** The numbers of the syncs of each thread that fail, as strace writes them (`40+7`, `60+`). SQLite makes them by fsync. */
+export type Failing = { fsync: string; fdatasync: string }
+
+/** The syncs of a recorded program. With a delay of each, no fsync fails, because strace does one thing to a call. */
+export type Syncs = { failing?: Failing | null; syncMs?: number }
+
+/** The command line that records the calls of a program, of its threads and of its children in a file. */
 export function tracing(
   output: string,
   command: readonly string[],
-  failing: string | null = null,
+  { failing = null, syncMs = 0 }: Syncs = {},
 ): string[] {
-  const options = ['-f', '--seccomp-bpf', '-qq', '-xx', '-s', '67108864', '-e', 'signal=none']
+  const format = ['-ttt', '-qq', '-xx', '-s', '67108864', '-e', 'signal=none']
   // A system has only some of these calls: `?` leaves out the others.
   const calls = traced.map((name) => `?${name}`).join(',')
-  const faults = failing === null ? [] : ['-e', `inject=fsync,fdatasync:error=EIO:when=${failing}`]
-  return ['strace', ...options, '-e', `trace=${calls}`, ...faults, '-o', output, '--', ...command]
+  const faults = (['fsync', 'fdatasync'] as const).flatMap((call) => {
+    const late = syncMs > 0 && !(failing && call === 'fdatasync')
+    if (late) return ['-e', `inject=${call}:delay_enter=${syncMs * 1000}us`]
+    return failing ? ['-e', `inject=${call}:error=EIO:when=${failing[call]}`] : []
+  })
+  const options = ['-f', '--seccomp-bpf', ...format, '-e', `trace=${calls}`, ...faults]
+  return ['strace', ...options, '-o', output, '--', ...command]
 }
 
 /**
  * A call that succeeded, or a sync that failed: its result is -1. `at` and `done`: the lines of the trace on which it
- * began and ended.
+ * began and ended. `time`: the Unix time at which the last one was written, in seconds.
  */
 export type Call = {
   name: string
@@ -38,6 +46,7 @@ export type Call = {
   thread: string
   at: number
   done: number
+  time: number
 }
 
 export function stringsIn(text: string): Buffer[] {
@@ -57,11 +66,14 @@ export function isFork(text: string): boolean {
 export function* callsOf(path: string, firstLine: number): Generator<Call> {
   const begun = new Map<string, { text: string; at: number }>()
   let done = firstLine - 1
+  let time = 0
   for (const whole of linesOf(path)) {
     done++
-    const [, thread = '', line = ''] = /^(\d+) +(.*)$/s.exec(whole) ?? []
+    const [, thread = '', clock = '', line = ''] =
+      /^(\d+) +(?:(\d+\.\d+) )?(.*)$/s.exec(whole) ?? []
+    if (clock !== '') time = Number(clock)
     const call = (text: string, result: number, at: number): Call => {
-      return { name: nameOf(text), text, result, thread, at, done }
+      return { name: nameOf(text), text, result, thread, at, done, time }
     }
     const unfinished = line.endsWith(' <unfinished ...>')
     // The number of a closed file is free for another thread, and a new process runs, before the call has returned.
@@ -89,7 +101,8 @@ export function* callsOf(path: string, firstLine: number): Generator<Call> {
   // A kill ended the process in these calls. An answer may have left, and more than that matters to nobody.
   for (const [thread, { text, at }] of begun) {
     const name = nameOf(text)
-    if (name.startsWith('send')) yield { name, text, result: text.length, thread, at, done: at }
+    if (name.startsWith('send'))
+      yield { name, text, result: text.length, thread, at, done: at, time }
   }
 }
 

@@ -41,7 +41,7 @@ export function chooseCuts(events: readonly Recorded[], count: number, random: R
   return [...sure, ...rest].sort((one, other) => one.at - other.at)
 }
 
-/** Cuts right behind answers of clients. Nothing is left of what was not synced: an answer before its sync is lost for sure. */
+/** Cuts right behind answers of clients, and of those who saw a step of them. Nothing is left of what was not synced: an answer before its sync is lost for sure. */
 export function chooseHarshCuts(
   events: readonly Recorded[],
   steps: ReadonlySet<string>,

@@ -34,7 +34,7 @@ export type Step = {
   /** Idempotency-Key. */
   key: string | null
   /** The NIP-98 event that it was signed with. */
-  proof: string | null
+  proof: Pick<NostrEvent, 'id' | 'created_at'> | null
   status: number
   text: string
   /** Attempts at it that were refused, or not answered. */
@@ -333,7 +333,7 @@ export class Client {
     }
     try {
       const { status, text, json } = await call(this.#base, path, { method, ...sent, headers })
-      return { id, body, proof: proof?.id ?? null, status, text, json }
+      return { id, body, proof, status, text, json }
     } catch (cause) {
       if (!this.#insistent) throw cause
       return null

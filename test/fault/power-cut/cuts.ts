@@ -44,6 +44,8 @@ export type CutsReport = {
   reasons: Record<string, number>
   /** Vouchers that were spent after the cut. */
   claimed: number
+  /** Signatures that had to be used up. */
+  signatures: number
   problems: string[]
 }
 
@@ -52,7 +54,7 @@ export async function judgeCuts(options: CutsOptions): Promise<CutsReport> {
   const { life, directory, lie = 'none', keep } = options
   const report: CutsReport = {
     ...{ states: {}, backups: 0, again: 0, lost: 0, contradicted: 0 },
-    ...{ reasons: {}, claimed: 0, problems: [] },
+    ...{ reasons: {}, claimed: 0, signatures: 0, problems: [] },
   }
   const moments = new Moments(life, lie)
   const state = join(directory, 'state')
@@ -61,7 +63,7 @@ export async function judgeCuts(options: CutsOptions): Promise<CutsReport> {
       moments.cut(cut.at, path, new Random(options.seed + number * 7919), cut.harshness)
     const known = write(state)
     const random = new Random(options.seed + number * 15_485_863)
-    const judging: Judging = { life, random, tally: report }
+    const judging: Judging = { life, random, time: known.time, tally: report }
     const problems = [
       ...judgeMove(options, known),
       ...(await judgeBackup(options, known, { number, cut, judging, report })),
@@ -94,7 +96,8 @@ function cutsOf({ life, count, seed, harsh = false }: CutsOptions): Cut[] {
   if (!harsh) return chooseCuts(events, count, random)
   const lanes = [...life.lanes.before, ...life.lanes.after]
   const changing = lanes.flatMap(({ steps }) => steps.filter(({ kind }) => kind !== 'confirm'))
-  return chooseHarshCuts(events, new Set(changing.map(({ id }) => id)), { count, random })
+  const told = [...changing, ...life.sights].map(({ id }) => id)
+  return chooseHarshCuts(events, new Set(told), { count, random })
 }
 
 type Again = {

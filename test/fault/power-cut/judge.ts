@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { limits } from '../../../src/base/limits.ts'
 import type { Random } from '../../fuzz/random.ts'
 import type { Lane, Step } from './client.ts'
 import { type Facts, factProblems } from './facts.ts'
@@ -34,9 +35,14 @@ export type Service = {
 
 /** Vouchers of each lane that a judge spends. */
 const spentOfLane = 2
+/** A service accepts a signature for so long after its time, and forgets it as long after that at the earliest. */
+const rememberedSeconds = 2 * limits.proofWindowSeconds
 
-/** `claimed`: counts the vouchers that were spent after a cut. */
-export type Judging = { life: Life; random: Random; tally: { claimed: number } }
+/** `time`: of the cut, in Unix seconds. */
+export type Judging = { life: Life; random: Random; time: number; tally: Tally }
+
+/** Vouchers that were spent after a cut, and signatures that had to be used up. */
+export type Tally = { claimed: number; signatures: number }
 
 /** The broken promises of a service that came up after a power cut. */
 export async function judge(service: Service, known: Known, judging: Judging): Promise<string[]> {
@@ -73,7 +79,7 @@ export async function judgeWorlds(
   )
   const asked = [...held.stands].map(async ([lane, stand]) => {
     const { steps } = stand
-    const problems = await repeatProblems(service, lane, stand)
+    const problems = await repeatProblems(service, lane, stand, judging)
     const more = (await service.ask?.(lane, lane.steps.slice(0, steps), life)) ?? []
     // The repeats must have changed nothing.
     const there = service.facts(truthOf(lane, lane.steps.length).facts.keys())
@@ -253,14 +259,16 @@ async function repeatProblems(
   service: Service,
   lane: Lane,
   { told, steps }: Stand,
+  { time, tally }: Judging,
 ): Promise<string[]> {
   const spent = await service.spent()
   const repeats = lane.steps.slice(0, steps).map(async (step, at) => {
     const problems: string[] = []
     // It may be there from another attempt than the one that was answered later.
     if (at >= told && step.refused > 0) return problems
-    if (spent && step.proof !== null && !spent.has(step.proof)) {
-      problems.push(`the signature of a ${step.kind} is not used up`)
+    if (spent && step.proof !== null && time < step.proof.created_at + rememberedSeconds) {
+      tally.signatures++
+      if (!spent.has(step.proof.id)) problems.push(`the signature of a ${step.kind} is not used up`)
     }
     if ((step.key === null && step.kind !== 'claim') || step.kind === 'take') return problems
     const again = await service.repeat(lane, step)

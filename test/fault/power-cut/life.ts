@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { controlPath, type Status } from '../../../src/app/control.ts'
 import { Random } from '../../fuzz/random.ts'
 import { until } from '../../support/until.ts'
-import { tracing } from './calls.ts'
+import { type Failing, tracing } from './calls.ts'
 import { Client, type Lane } from './client.ts'
 import { askControl } from './control.ts'
 import { Disk } from './disk.ts'
@@ -36,6 +36,8 @@ export type LifeOptions = {
   /** Steps of each lane in each process. */
   steps: number
   lanes: number
+  /** Each sync takes so many milliseconds longer, so that those of commits run in another thread. */
+  syncMs: number
 }
 
 /** Names below the recorded directory: of the service, its backup, the file of its move, and the service there. */
@@ -54,6 +56,14 @@ export async function recordLife(options: LifeOptions): Promise<Life> {
   const after = recorder.newClients()
   await recorder.serve('restored', names.data, after, {})
   return recorder.end(names.data, before, after)
+}
+
+/** Record the first start of a service, its load and a kill. */
+export async function recordStart(options: LifeOptions): Promise<Life> {
+  const recorder = new Recorder(options)
+  const clients = recorder.newClients()
+  await recorder.serve('first', names.data, clients, { kill: true })
+  return recorder.end(names.data, clients, [])
 }
 
 /** Record a service that moves: start, load, clean stop, `move out`, `move in` elsewhere, and load there. */
@@ -79,7 +89,11 @@ export async function recordFailing(options: LifeOptions): Promise<Life> {
   const recorder = new Recorder(options)
   const clients = recorder.newClients(true)
   const random = new Random(options.seed)
-  const [kill, failing] = [random.chance(0.5), `20+${2 + random.below(4)}`]
+  const kill = random.chance(0.5)
+  const step = random.below(4)
+  // Commits on a slow disk are synced by fdatasync, in several threads: the first four in the main one, so that the
+  // third is there however few commits there are. After a failed one the whole log is written.
+  const failing = { fsync: `20+${2 + step}`, fdatasync: `3+${6 + step}` }
   await recorder.serve('first', names.data, clients, { kill: true })
   await recorder.serve('failing', names.data, clients, { failing, reader: true, kill })
   await recorder.fail('failed', names.data, clients, kill)
@@ -88,7 +102,7 @@ export async function recordFailing(options: LifeOptions): Promise<Life> {
 }
 
 /** The work of a recorded service, and its end. */
-type Order = { backup?: string; kill?: boolean; failing?: string; reader?: boolean }
+type Order = { backup?: string; kill?: boolean; failing?: Failing; reader?: boolean }
 
 /** Its answers are not those of the clients, so that it judges nothing. */
 export class IncompleteRecording extends Error {}
@@ -125,11 +139,12 @@ class Recorder {
     return Array.from({ length: this.#options.lanes }, create)
   }
 
-  async #start(name: string, clients: Client[], failing: string | null) {
-    const { command } = this.#options
+  async #start(name: string, clients: Client[], failing: Failing | null) {
+    const { command, syncMs } = this.#options
     const dataDir = this.path(name)
     const { operator, environment: env } = this.#surroundings
-    const server = await startTraced(this.#trace, { dataDir, env, command, failing })
+    const syncs = { failing, syncMs }
+    const server = await startTraced(this.#trace, { dataDir, env, command, syncs })
     const socket = controlPath(dataDir)
     const { manager } = await askControl<Status>(socket, 'GET', 'status')
     operator.manager = manager
@@ -175,7 +190,7 @@ class Recorder {
 
   /** Record a service whose syncs fail for good under load, until each client was refused. Their steps wait for the next one. */
   async fail(program: string, name: string, clients: Client[], kill: boolean): Promise<void> {
-    const { server } = await this.#start(name, clients, '30+')
+    const { server } = await this.#start(name, clients, { fsync: '30+', fdatasync: '4+' })
     await using ended = server
     const before = clients.map(({ refused }) => refused)
     const { steps } = this.#options
@@ -195,7 +210,8 @@ class Recorder {
 
   /** Record a command of the operator. */
   async run(program: string, name: string, args: readonly string[]): Promise<void> {
-    const child = Bun.spawn([...tracing(this.#trace, this.#options.command), ...args], {
+    const { command, syncMs } = this.#options
+    const child = Bun.spawn([...tracing(this.#trace, command, { syncMs }), ...args], {
       env: {
         PATH: process.env.PATH,
         ...this.#surroundings.environment,

@@ -11,10 +11,21 @@ import { chooseSeed, Random } from '../../fuzz/random.ts'
 import { cleanUp } from '../../support/server.ts'
 import { whyNotTraceable } from '../trace-sync.ts'
 import type { CutsReport } from './cuts.ts'
-import { judgeRound, type RoundReport, type Task, weakProgram } from './rounds.ts'
+import {
+  judgeRound,
+  type RoundReport,
+  type Task,
+  type Weakness,
+  weaknesses,
+  weakProgram,
+} from './rounds.ts'
 
 /** States of one recording. More recordings differ more than more states of one. */
 const statesPerLife = 1000
+/** The syncs of every second recording take so much longer, so that those of commits run in another thread. */
+const slowSyncMs = 2
+/** The least number of states of a weak program: of six cuts after failed syncs none may show it. */
+const controlStates = 50
 /** The share of states whose recovery is cut again, and at how many moments. */
 const again = { share: 0.01, states: 10 }
 const root = join(import.meta.dir, '../../..')
@@ -47,8 +58,9 @@ console.log(`${count} states, seed ${seed}`)
 process.exit(await judgeAll())
 
 async function judgeAll(): Promise<number> {
-  using weak = weakProgram()
-  const [tasks, controls] = [tasksOf([join(root, 'dist/cuponera')]), controlsOf(weak.command)]
+  using weak = new DisposableStack()
+  const tasks = tasksOf([join(root, 'dist/cuponera')])
+  const controls = weaknesses.flatMap((name) => controlsOf(name, weak.use(weakProgram(name))))
   const waiting = [...tasks, ...controls].entries()
   const reports: RoundReport[] = []
   let done = 0
@@ -63,7 +75,10 @@ async function judgeAll(): Promise<number> {
     }
   }
   await Promise.all(Array.from({ length: Number(values['at-once']) }, work))
-  return verdict(reports.slice(0, tasks.length), reports.slice(tasks.length))
+  return verdict(
+    reports.slice(0, tasks.length),
+    controls.map((task, at) => [task, reports[tasks.length + at]]),
+  )
 }
 
 /** The lives of the program as it is. */
@@ -83,22 +98,29 @@ function tasksOf(command: string[]): Task[] {
     ].map((round, kind): Task => {
       const keep = join(tmpdir(), `cuponera-power-cut-${seed}-${at}-${kind}`)
       const record = (['life', 'move', 'failing'] as const)[kind] ?? 'life'
-      return { record, life: lifeOf(command), round: { ...round, keep, again } }
+      const syncMs = (at + kind) % 2 === 0 ? slowSyncMs : 0
+      return { record, life: lifeOf(command, syncMs), round: { ...round, keep, again } }
     })
   }).flat()
 }
 
-/** The controls whose program syncs its journal only when it folds it: states as of the others, and the worst behind answers. */
-function controlsOf(command: string[]): Task[] {
-  const states = Math.ceil(count / 100)
+/** The controls whose program has a weakness: states as of the others, and the worst behind answers. */
+function controlsOf(
+  name: Weakness,
+  { command, syncMs, record }: ReturnType<typeof weakProgram>,
+): Task[] {
+  const states = Math.max(controlStates, Math.ceil(count / 100))
   const round = { opened: states, started: 0, lied: 0 }
-  return [round, { ...round, harsh: true }].map((one): Task => {
-    return { record: 'life', life: lifeOf(command), round: one, control: true }
+  const harsh = { ...round, harsh: true }
+  // A read is shown a commit some moments before its sync, so that few other cuts meet it.
+  const rounds = name === 'reads before the sync of a slow disk' ? [harsh] : [round, harsh]
+  return rounds.map((one): Task => {
+    return { record, life: lifeOf(command, syncMs), round: one, control: name }
   })
 }
 
-function lifeOf(command: string[]) {
-  return { seed: random.below(2 ** 31), command, steps: 60, lanes: 4 }
+function lifeOf(command: string[], syncMs: number) {
+  return { seed: random.below(2 ** 31), command, steps: 60, lanes: 4, syncMs }
 }
 
 /** Judge a recording in a process of its own. */
@@ -112,12 +134,15 @@ async function inProcess(task: Task): Promise<RoundReport> {
   return JSON.parse(output.trimEnd().split('\n').at(-1) ?? '')
 }
 
-function problemsOf({ control = false }: Task, { opened, started }: RoundReport): string[] {
+function problemsOf({ control }: Task, { opened, started }: RoundReport): string[] {
   return control ? [] : [...opened.problems, ...started.problems]
 }
 
 /** Print all sums. The exit code. */
-function verdict(sound: readonly RoundReport[], [normal, harsh]: readonly RoundReport[]): number {
+function verdict(
+  sound: readonly RoundReport[],
+  weak: readonly [Task, RoundReport | undefined][],
+): number {
   const parts = (name: 'opened' | 'started') => sound.map((report) => report[name])
   const judged = [
     show('opened in a process of the test', parts('opened')),
@@ -128,10 +153,11 @@ function verdict(sound: readonly RoundReport[], [normal, harsh]: readonly RoundR
     show('control: all syncs ignored', lied('all syncs')),
     show('control: syncs of files ignored', lied('syncs of files')),
     show('control: syncs of directories ignored', lied('syncs of directories')),
-    show('control: synchronous = NORMAL', normal ? [normal.opened] : []),
-    show(
-      'control: synchronous = NORMAL, behind answers, only what was synced',
-      harsh ? [harsh.opened] : [],
+    ...weak.map(([{ control, round }, report]) =>
+      show(
+        `control: ${control}${round.harsh ? ', behind answers, only what was synced' : ''}`,
+        report ? [report.opened] : [],
+      ),
     ),
   ]
   const answers = sound.reduce((sum, report) => sum + report.answers, 0)
@@ -150,7 +176,7 @@ function verdict(sound: readonly RoundReport[], [normal, harsh]: readonly RoundR
 
 /** Print the sums of some reports. The number of states with a problem, and of those that contradict an answer. */
 function show(name: string, parts: readonly CutsReport[]) {
-  const sum = { backups: 0, again: 0, lost: 0, contradicted: 0, claimed: 0 }
+  const sum = { backups: 0, again: 0, lost: 0, contradicted: 0, claimed: 0, signatures: 0 }
   const maps = { states: new Map<string, number>(), reasons: new Map<string, number>() }
   for (const part of parts) {
     for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += part[key]
@@ -163,9 +189,9 @@ function show(name: string, parts: readonly CutsReport[]) {
   const all = [...maps.states.values()].reduce((total, states) => total + states, 0)
   const list = (map: Map<string, number>) =>
     [...map].map(([one, number]) => `${one} ${number}`).join(', ')
-  const { backups, again, claimed, lost, contradicted } = sum
+  const { backups, again, claimed, signatures, lost, contradicted } = sum
   console.log(
-    `${name}: ${all} states (${list(maps.states)}), ${claimed} vouchers spent, ${backups} backups restored, ${again} recoveries cut again, ${lost} lost, ${contradicted} contradict an answer`,
+    `${name}: ${all} states (${list(maps.states)}), ${claimed} vouchers spent, ${signatures} signatures looked up, ${backups} backups restored, ${again} recoveries cut again, ${lost} lost, ${contradicted} contradict an answer`,
   )
   if (maps.reasons.size > 0) console.log(`  by reason: ${list(maps.reasons)}`)
   return sum

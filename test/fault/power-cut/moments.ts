@@ -17,6 +17,8 @@ export type World = Map<Lane, Held>
 export type Known = {
   /** The recorded events before it. */
   at: number
+  /** Its time, in Unix seconds. */
+  time: number
   /** The program that ran. */
   program: string
   /** The data directory of the service that must come up. */
@@ -48,6 +50,7 @@ export class Moments {
   readonly #lastAnswers = new Set<number>()
   readonly #told = new Map<Lane, number>()
   #at = 0
+  #time = 0
   #program = 'nothing'
   #answered = false
   #mayBeClean = true
@@ -82,7 +85,7 @@ export class Moments {
     const moves = program === 'move-in' || program === 'arrived'
     const worlds = this.#worlds()
     return {
-      ...{ at, program, coupons: worlds, relay: worlds },
+      ...{ at, time: this.#time, program, coupons: worlds, relay: worlds },
       // A restore replaces one after the other. A start completes an arrival before it opens one of them.
       together: program !== 'restore',
       name: moves ? names.moved : names.data,
@@ -124,6 +127,7 @@ export class Moments {
   #follow(at: number): void {
     const event = this.#life.recording.events[at]
     if (!event) throw new RangeError('the recording is over')
+    this.#time = Math.max(this.#time, event.time)
     switch (event.kind) {
       case 'begun':
         this.#program = event.step

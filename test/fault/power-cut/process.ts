@@ -152,6 +152,8 @@ class Process {
     if (call.name === 'ftruncate')
       this.#recording.record(call, { kind: 'truncate', file: node, size })
     else this.#recording.record(call, { kind: call.result < 0 ? 'loss' : 'sync', node })
+    // SQLite syncs with fsync.
+    if (call.name === 'fdatasync') this.#recording.syncsAside++
   }
 
   #open(call: Call): void {

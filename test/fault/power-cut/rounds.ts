@@ -53,12 +53,12 @@ const lies: readonly Lie[] = ['all syncs', 'syncs of files', 'syncs of directori
 
 const recorders = { life: recordLife, move: recordMove, failing: recordFailing }
 
-/** A life to record and to judge, also by another process. `control`: its program must lose. */
+/** A life to record and to judge, also by another process. `control`: the weakness of its program, which must lose. */
 export type Task = {
   record: keyof typeof recorders
   life: Omit<LifeOptions, 'directory'>
   round: Round
-  control?: boolean
+  control?: Weakness
 }
 
 export async function judgeRound({ record, life, round }: Task): Promise<RoundReport> {
@@ -128,20 +128,63 @@ export async function judgeLife(
   }
 }
 
-/** A copy of the program that syncs only when it folds its journal. Its files go with it. */
-export function weakProgram(): Disposable & { command: string[] } {
+/**
+ * Programs that lose answers, each by an edit of the source: COMMIT does not wait for the disk; the sync of a slow disk
+ * is left out; reads see a commit before that sync; a log whose sync failed is only synced once more. `syncMs`: the
+ * syncs of a disk on which this is seen. `record`: the life in which it is.
+ */
+const edits = {
+  'synchronous = NORMAL': {
+    record: 'life',
+    syncMs: 0,
+    file: 'src/db/sqlite.ts',
+    find: "'synchronous = FULL'",
+    replace: "'synchronous = NORMAL'",
+  },
+  'no sync of a slow disk': {
+    record: 'life',
+    syncMs: 2,
+    file: 'src/db/wal.ts',
+    find: 'await syncElsewhere(file)',
+    replace: 'await Bun.sleep(2)',
+  },
+  'reads before the sync of a slow disk': {
+    // Others have time to look.
+    record: 'life',
+    syncMs: 10,
+    file: 'src/db/slow-disk.ts',
+    find: '    this.#reader.pin()\n',
+    replace: '',
+  },
+  'no second write after a failed sync': {
+    record: 'failing',
+    syncMs: 2,
+    file: 'src/db/slow-disk.ts',
+    find: '      this.#wal.rewrite(frames)\n',
+    replace: '',
+  },
+} as const
+
+export type Weakness = keyof typeof edits
+export const weaknesses = Object.keys(edits) as Weakness[]
+
+/** A copy of the program with a weakness. Its files go with it. */
+export function weakProgram(
+  weakness: Weakness,
+): Disposable & { command: string[]; syncMs: number; record: Task['record'] } {
+  const { record, syncMs, file, find, replace } = edits[weakness]
   const directory = newScratch()
   mkdirSync(directory, { recursive: true })
   for (const name of ['src', 'docs', 'package.json', 'tsconfig.json', 'schema.sql']) {
     cpSync(join(project, name), join(directory, name), { recursive: true })
   }
   symlinkSync(join(project, 'node_modules'), join(directory, 'node_modules'))
-  const path = join(directory, 'src/db/sqlite.ts')
+  const path = join(directory, file)
   const text = readFileSync(path, 'utf8')
-  const weak = text.replace("'synchronous = FULL'", "'synchronous = NORMAL'")
-  if (weak === text) throw new Error('the engine has no such setting any more')
-  writeFileSync(path, weak)
+  if (!text.includes(find)) throw new Error(`${file} has no such line any more: ${find}`)
+  writeFileSync(path, text.replace(find, replace))
   return {
+    ...{ record, syncMs },
     command: [process.execPath, join(directory, 'src/main.ts')],
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
   }

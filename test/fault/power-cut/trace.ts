@@ -24,7 +24,8 @@ export type Mark = { kind: 'heard' | 'left' | 'shown' | 'begun'; step: string }
 
 /** The lines of the trace on which a call began and ended. */
 export type Timed = { at: number; done: number }
-export type Recorded = Timed & (Change | Mark)
+/** `time`: in Unix seconds. */
+export type Recorded = Timed & { time: number } & (Change | Mark)
 
 const marks: ReadonlySet<Recorded['kind']> = new Set<Mark['kind']>([
   'heard',
@@ -33,7 +34,7 @@ const marks: ReadonlySet<Recorded['kind']> = new Set<Mark['kind']>([
   'begun',
 ])
 
-export function isChange(event: Recorded): event is Timed & Change {
+export function isChange(event: Recorded): event is Recorded & Change {
   return !marks.has(event.kind)
 }
 
@@ -45,8 +46,11 @@ export class Recording {
   /** Files that are memory of the processes, written without a call. Their content is lost in any case. */
   readonly shared = new Set<NodeId>()
   readonly root: string
+  /** Syncs of a log that SQLite did not make itself. */
+  syncsAside = 0
   #nodes = 1
   #lines = 0
+  #time = 0
 
   /** `root`: an empty directory. */
   constructor(root: string) {
@@ -57,9 +61,10 @@ export class Recording {
   add(name: string, path: string): void {
     const processes = new Processes(this)
     const first = this.#lines++
-    this.events.push({ kind: 'begun', step: name, at: first, done: first })
+    this.record({ at: first, done: first }, { kind: 'begun', step: name })
     for (const call of callsOf(path, this.#lines)) {
       this.#lines = call.done + 1
+      this.#time = call.time
       processes.take(call)
     }
     // An answer counts from the begin of its call, a change from the end.
@@ -93,7 +98,7 @@ export class Recording {
   }
 
   record(call: Timed, event: Change | Mark): void {
-    this.events.push({ ...event, at: call.at, done: call.done })
+    this.events.push({ ...event, at: call.at, done: call.done, time: this.#time })
   }
 
   /** The place of a path, and its node if there is one. Null outside of the recorded directory. */

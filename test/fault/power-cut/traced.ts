@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { startServer } from '../../support/server.ts'
-import { tracing } from './calls.ts'
+import { type Syncs, tracing } from './calls.ts'
 
 /** A service under the recorder. The end of its scope ends it, too, because the end of strace alone would not. */
 export type TracedServer = AsyncDisposable & {
@@ -15,17 +15,16 @@ export async function startTraced(
   trace: string,
   {
     command,
-    failing = null,
+    syncs = {},
     ...options
   }: {
     dataDir: string
     env: Record<string, string>
     command: readonly string[]
-    /** The syncs that fail. */
-    failing?: string | null
+    syncs?: Syncs
   },
 ): Promise<TracedServer> {
-  const server = await startServer({ ...options, command: tracing(trace, command, failing) })
+  const server = await startServer({ ...options, command: tracing(trace, command, syncs) })
   const [child] = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').split(' ')
   const program = Number(child)
   let running = true
