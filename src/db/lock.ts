@@ -13,7 +13,7 @@ export type Lock = { release(): void }
 export function lockDatabases(dataDir: string, needed = databasesIn(dataDir)): Lock | null {
   const lock = takeLock(join(dataDir, 'lock'))
   try {
-    if (lock) for (const path of needed) storeLog(path)
+    if (lock) for (const path of needed) storeLog(path, 'forgotten')
     return lock
   } catch (cause) {
     lock?.release()

@@ -154,7 +154,7 @@ async function upgrade(path: string, file: string, settle: Settle): Promise<void
 /** Fold the WAL that a crash left into the file, if it can be stored first. */
 function foldWal(database: string): void {
   try {
-    storeLog(database)
+    storeLog(database, 'forgotten')
     const connection = openConnection(database)
     connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
     connection.close()

@@ -28,7 +28,7 @@ export function openRelayDatabase(
 
 async function openFile({ relayPath, couponsPath }: RelaySettings): Promise<RelayDatabase> {
   // A thread of the relay that ended in this process may have left a log behind.
-  storeLog(relayPath)
+  storeLog(relayPath, 'kept')
   const database = openDatabase({
     path: relayPath,
     now: systemClock,

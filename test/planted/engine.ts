@@ -220,7 +220,14 @@ export const engineFaults: PlantedFault[] = [
     'a log that an ended process left is read as it stands',
     ['test/fault/power-cut.test.ts -t failed sync', 'test/fault/disk-faults.test.ts -t log'],
     'src/db/lock.ts',
-    '    if (lock) for (const path of needed) storeLog(path)\n',
+    "    if (lock) for (const path of needed) storeLog(path, 'forgotten')\n",
+    '',
+  ),
+  planted(
+    'a start trusts the index of a log that another program has open',
+    'test/unit/log-index.test.ts',
+    'src/db/fold.ts',
+    "    if (index === 'forgotten') forgetIndex(database)\n",
     '',
   ),
   planted(
