@@ -61,16 +61,18 @@ export async function requireMovable(database: Facts): Promise<void> {
 
 /**
  * Open the service again, because the move did not take place. Refuses `move-not-begun`. `spend` keeps a signature as
- * used beyond the restart: repeated after the next move, it would open the service again.
+ * used beyond the restart: repeated after the next move, it would open the service again. `done` is called when it is on
+ * disk, which may be after a failure.
  */
 export function moveBack(
   database: Database<Pick<Stores, 'facts' | 'proofs'>>,
-  spend?: Caller['spend'],
+  { spend, done = () => undefined }: { spend?: Caller['spend']; done?: () => void } = {},
 ): Promise<void> {
   return database.transact({ roots: ['instance'], first: spend }, async (tx) => {
     if ((await tx.facts.find('moved')) === null) throw new Refusal('move-not-begun')
     await tx.facts.forget('moved')
     await tx.facts.forget('moved-to')
+    tx.afterCommit(done)
   })
 }
 

@@ -74,14 +74,17 @@ export function createMovedOut(
     async back(caller) {
       await admit(caller)
       goingBack = true
+      const done = () => {
+        log.warn('move.back')
+        restart()
+      }
       try {
-        await moveBack(database, caller.spend)
+        await moveBack(database, { spend: caller.spend, done })
       } catch (cause) {
-        goingBack = false
+        // After any other failure the way back may stand, and a file that leaves now would make a second service.
+        if (cause instanceof Refusal) goingBack = false
         throw cause
       }
-      log.warn('move.back')
-      restart()
     },
   }
 }

@@ -35,10 +35,13 @@ export function createMoveOut(runtime: Runtime, { merchants, restart }: MovingPa
         requireRoomForMove(config, disk.freeBytes())
         const at = now()
         await tx.facts.pin('moved', String(at))
+        // Also when the commit stands only after its caller was told that the disk failed.
+        tx.afterCommit(() => {
+          log.warn('move.begun')
+          restart()
+        })
         return at
       })
-      log.warn('move.begun')
-      restart()
       return { movedAt }
     },
     file: notBegun,

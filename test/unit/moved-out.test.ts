@@ -76,6 +76,49 @@ test('a service is not closed where its copy has no room', async () => {
   expect(await runtime.database.snapshot((tx) => tx.facts.find('moved'))).toBeNull()
 })
 
+/** Its disk fails behind each commit, which stands nevertheless. `stored`: effects of the commits. */
+function failDisk({ database }: Runtime): { failing: typeof database; stored: (() => void)[] } {
+  const stored: (() => void)[] = []
+  const failing: Pick<typeof database, 'transact' | 'snapshot'> = {
+    snapshot: (query) => database.snapshot(query),
+    async transact(plan, operation) {
+      await database.transact(plan, (tx) =>
+        operation({ ...tx, afterCommit: (effect) => void stored.push(effect) }),
+      )
+      throw new Error('EIO')
+    },
+  }
+  return { failing: failing as typeof database, stored }
+}
+
+test('a service closes when its move is on disk, though its caller was told that the disk failed', async () => {
+  const runtime = await openService()
+  const { failing, stored } = failDisk(runtime)
+  let restarts = 0
+  const merchants = { admission: () => 'let-in' } as unknown as Merchants
+  const restart = () => void restarts++
+  const out = createMoveOut({ ...runtime, database: failing }, { merchants, restart })
+  await expect(out.begin(caller)).rejects.toThrow('EIO')
+  expect([restarts, stored.length]).toEqual([0, 1])
+  stored[0]?.()
+  expect(restarts).toBe(1)
+})
+
+test('a moved service opens again when that is on disk, and gives out no file before', async () => {
+  const runtime = await openService()
+  await runtime.database.transact({ roots: ['instance'] }, (tx) => tx.facts.pin('moved', '17'))
+  const { failing, stored } = failDisk(runtime)
+  let restarts = 0
+  const parts = { spend: async () => undefined, restart: () => void restarts++ }
+  const moved = createMovedOut({ ...runtime, database: failing }, parts)
+  const { stream } = await moved.file(caller, passphrase)
+  await expect(moved.back(caller)).rejects.toThrow('EIO')
+  await expect(new Response(stream).bytes()).rejects.toThrow()
+  expect([restarts, stored.length]).toEqual([0, 1])
+  stored[0]?.()
+  expect(restarts).toBe(1)
+})
+
 test('a moved service says that its copy has no room', async () => {
   const failure = new OperatorError('cannot write', 'disk-full')
   const maintenance = { backup: () => Promise.reject(failure) } as unknown as Maintenance
