@@ -254,6 +254,8 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       if (watch.stalled) return
       clearImmediate(timer)
       this.#discard()
+      // Else the next measured sync would hear of this commit, which was undone.
+      if (diskFailure(cause)?.code === 'SQLITE_IOERR_FSYNC') this.#wal?.forget()
       this.#fail(batch, cause)
       return
     }
@@ -264,7 +266,8 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       this.#unsettled = batch
       return this.#fail(batch, cause)
     }
-    this.#options.events?.committed(batch.length, (performance.now() - started) / 1000)
+    const seconds = (performance.now() - started) / 1000
+    this.#do(() => this.#options.events?.committed(batch.length, seconds))
     this.#underWay = batch.length + this.#waiting
     this.#next()
     for (const job of batch) {
@@ -289,10 +292,10 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       if (cause instanceof BrokenLog) this.#end(cause)
       throw cause
     }
-    // The kernel tells each descriptor of a failed sync: that of this connection would hear of it in a later commit.
-    this.#discard()
     const effects = this.#unsettled.splice(0).flatMap((job) => job.effects)
     for (const effect of effects) this.#do(effect)
+    // The kernel tells each descriptor of a failed sync: that of this connection would hear of it in a later commit.
+    this.#discard()
   }
 
   #next(): void {

@@ -11,6 +11,8 @@ export type Wal = {
    * come to it in time.
    */
   sync(here: boolean): Promise<void>
+  /** Forget failures that the kernel has still to tell: those of a commit that was undone. */
+  forget(): void
   /** Write the log again as it stands. Throws BrokenLog if its first `frames` frames are not what was written. */
   rewrite(frames: number): void
   close(): void
@@ -58,12 +60,22 @@ export function openWal(database: string, patienceMs: number = limits.asidePatie
         clearTimeout(timer)
       }
     },
+    forget() {
+      for (const descriptor of [file, other]) {
+        try {
+          fdatasyncSync(descriptor)
+        } catch (cause) {
+          if (!(cause instanceof Error && 'code' in cause)) throw cause
+        }
+      }
+    },
     rewrite(frames) {
       const check = new LogCheck(frames)
       rewriteOpenFile(file, (piece) => check.take(piece))
       check.end()
     },
     close() {
+      if (closed) return
       closed = true
       closeSync(other)
       closeUnused()

@@ -213,8 +213,8 @@ export const engineFaults: PlantedFault[] = [
     'a failed commit is answered as done',
     ['test/fault/disk-faults.test.ts -t service'],
     sqlite,
-    '      this.#discard()\n      this.#fail(batch, cause)\n      return\n    }\n    clearImmediate(timer)\n',
-    '      this.#discard()\n    }\n    clearImmediate(timer)\n',
+    '      this.#fail(batch, cause)\n      return\n    }\n    clearImmediate(timer)\n',
+    '    }\n    clearImmediate(timer)\n',
   ),
   planted(
     'a log that an ended process left is read as it stands',

@@ -41,17 +41,23 @@ type Disk = {
   syncs: number
   measured: number
   rewrites: number
+  /** Failures that nobody was told of yet and that are forgotten. */
+  forgotten: number
   /** A sync waits for this, and fails with it. */
   until: Promise<void> | null
   /** Runs before the log is written again. */
   beside: (() => void) | null
   /** Pauses before commits do not end. */
   held: boolean
+  /** The errors of COMMIT, and of the close of a connection. */
+  commit: Error | null
+  close: Error | null
 }
 
 const slow: Disk = {
   ...{ waitMs: 20, busyMs: 0, writeMs: 0, syncs: 0, measured: 0, rewrites: 0 },
-  ...{ until: null, beside: null, held: false },
+  forgotten: 0,
+  ...{ until: null, beside: null, held: false, commit: null, close: null },
 }
 
 /** The engine on a disk that is slow from the first commit on. */
@@ -71,6 +77,10 @@ function openNotes(disk: Disk, path = newFile()) {
         await disk.until
         return log.sync(here)
       },
+      forget() {
+        disk.forgotten++
+        log.forget()
+      },
       rewrite(frames) {
         disk.rewrites++
         disk.beside?.()
@@ -86,6 +96,7 @@ function openNotes(disk: Disk, path = newFile()) {
       committed: () => undefined,
       failed: (cause, operations) => failed.push([cause, operations]),
     },
+    connect: (path) => connect(path, disk),
     end: ({ code }) => ended.push(code ?? ''),
     time: {
       steadyMs: () => (clock += disk.waitMs),
@@ -105,6 +116,27 @@ function openNotes(disk: Disk, path = newFile()) {
   const find = (name: string) => engine.snapshot((tx) => tx.find(name))
   const peekAt = (name: string) => peek(path, name)
   return { engine, put, find, peek: peekAt, failed, ended, pauses, close, path }
+}
+
+function connect(path: string, disk: Disk): Sqlite {
+  const connection = openConnection(path)
+  const [query, close] = [connection.query.bind(connection), connection.close.bind(connection)]
+  connection.query = ((text: string) => {
+    const statement = query(text)
+    const run = statement.run.bind(statement)
+    if (text === 'COMMIT') {
+      statement.run = () => {
+        if (disk.commit) throw disk.commit
+        return run()
+      }
+    }
+    return statement
+  }) as typeof connection.query
+  connection.close = () => {
+    close()
+    if (disk.close) throw disk.close
+  }
+  return connection
 }
 
 /** The same after commits that show it how slow the disk is. */
@@ -259,6 +291,36 @@ test('a failed sync refuses the write and those behind it, until the log is writ
   // The first write was in the log, so it stands. The second never began.
   expect([await find('a'), await find('b'), await find('c')]).toEqual(['1', null, '1'])
   expect([effects, disk.rewrites]).toEqual([['a'], 2])
+})
+
+test('effects of a commit follow when it is on disk, whatever its connection says as it closes', async () => {
+  const disk: Disk = { ...slow }
+  const { engine, put, find } = await openSlow(disk)
+  failSync(disk)
+  let effects = 0
+  const write = engine.transact({ roots: 'none' }, async (tx) => {
+    await tx.put('a', '1')
+    tx.afterCommit(() => effects++)
+  })
+  await expect(write).rejects.toThrow('EIO')
+  ;[disk.until, disk.close] = [null, new Error('closed')]
+  await expect(put('b')).rejects.toThrow('closed')
+  disk.close = null
+  expect([effects, await find('a')]).toEqual([1, '1'])
+  await put('b')
+})
+
+test('a sync that failed in COMMIT is not told again to the next one that is measured', async () => {
+  const disk: Disk = { ...slow }
+  const { put } = openNotes(disk)
+  const failed = (code: string) => Object.assign(new Error('disk I/O error'), { code })
+  for (const code of ['SQLITE_IOERR_WRITE', 'SQLITE_IOERR_FSYNC']) {
+    disk.commit = failed(code)
+    await expect(put('a')).rejects.toThrow('disk I/O error')
+  }
+  disk.commit = null
+  await put('a')
+  expect(disk.forgotten).toBe(1)
 })
 
 test('no other program writes while the log is written again', async () => {
@@ -449,6 +511,8 @@ test('a sync waits for no thread that is held up', async () => {
     return links.filter((file) => file === realpathSync(`${path}-wal`)).length
   }
   const before = opens()
+  wal.forget()
+  wal.close()
   wal.close()
   expect(before - opens()).toBe(1)
   const writers = pipes.map((pipe) => openSync(pipe, 'r+'))

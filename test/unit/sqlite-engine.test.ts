@@ -42,6 +42,19 @@ const failures = [
     break: (sql: Sql) => sql.query<null, []>('PRAGMA query_only = ON').run(),
   },
 ]
+test('a listener that fails keeps nobody from the answer', async () => {
+  const failed: string[] = []
+  const committed = () => {
+    throw new Error('no metric')
+  }
+  const hooks = { committed, failed: (cause: unknown) => failed.push(String(cause)) }
+  const { engine } = openNotes(newFile(), hooks)
+  const put = (name: string) => engine.transact({ roots: 'none' }, (tx) => tx.put(name, '1'))
+  await put('a')
+  await put('b')
+  expect(failed).toEqual(['Error: no metric', 'Error: no metric'])
+})
+
 for (const failure of failures) {
   test(`${failure.name} rejects exactly the operations of the batch, and it recovers by itself`, async () => {
     const failed: [unknown, number][] = []
@@ -382,6 +395,7 @@ test('the lock keeps a second process out until it is released', () => {
 type Hooks = {
   now?: () => number
   failed?: (cause: unknown, operations: number) => void
+  committed?: () => void
   /** Called with each connection the engine opens. */
   connected?: (sql: Sql) => unknown
 }
@@ -394,7 +408,10 @@ function openNotes(path: string, hooks: Hooks = {}) {
     path,
     schema: couponSchema,
     now: hooks.now ?? (() => 1_800_000_000),
-    events: { committed: () => undefined, failed: hooks.failed ?? (() => undefined) },
+    events: {
+      committed: hooks.committed ?? (() => undefined),
+      failed: hooks.failed ?? (() => undefined),
+    },
     stores(connection) {
       hooks.connected?.(connection)
       connections.push(connection)
