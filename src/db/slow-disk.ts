@@ -1,5 +1,7 @@
 import type { Database as Sqlite } from 'bun:sqlite'
-import type { Way } from './sync-times.ts'
+import { limits } from '../base/limits.ts'
+import { Refusal } from '../base/refusal.ts'
+import type { EngineTime, Way } from './sync-times.ts'
 import type { Wal } from './wal.ts'
 import type { Writer } from './writer.ts'
 
@@ -20,8 +22,9 @@ type Committing = Pick<Writer<unknown>, 'connection' | 'aside' | 'log' | 'begin'
  *   every checkpoint, of any connection, in front of what is not on disk.
  * - When the sync failed the pin stays. The kernel may have dropped the pages and call them clean, so that a second
  *   sync would succeed and store nothing. Therefore the same bytes are written again, and synced, before the next
- *   operation runs. Until this succeeds, operations are refused, and nobody makes a checkpoint. A write that was
- *   refused so is in the log: it stands as soon as the log is on disk, also at the next start.
+ *   operation runs. Until this succeeds, operations are refused, and nobody makes a checkpoint. Between two tries is a
+ *   pause: each writes all of the log in this thread. A write that was refused so is in the log: it stands as soon as
+ *   the log is on disk, also at the next start.
  * - SQLite itself syncs the log and the file in a checkpoint, and the header when the log begins anew. The first
  *   commit, which marks the file as in use, and the last are FULL.
  */
@@ -34,10 +37,18 @@ export class SlowDisk {
   #way: Way = 'commit'
   /** Rows that the connection had changed before the transaction. */
   #changes = 0
+  readonly #time: Pick<EngineTime, 'after'>
+  #resting = false
 
-  constructor(wal: Wal, reader: Pinned) {
+  constructor(wal: Wal, reader: Pinned, time: Pick<EngineTime, 'after'>) {
     this.#wal = wal
     this.#reader = reader
+    this.#time = time
+  }
+
+  /** True in the pause after a try to mend that failed. Operations are refused at once then. */
+  get resting(): boolean {
+    return this.#resting
   }
 
   /** True while a commit is not on disk, and not undone. */
@@ -86,7 +97,19 @@ export class SlowDisk {
    * Bring the log to the disk whose sync failed. Rejects if that fails again, with BrokenLog if it can never succeed in
    * this process.
    */
-  async mend({ log, begin, rollback }: Committing): Promise<void> {
+  async mend(writer: Committing): Promise<void> {
+    try {
+      await this.#mend(writer)
+    } catch (cause) {
+      this.#resting = true
+      this.#time.after(limits.mendPauseMs, () => {
+        this.#resting = false
+      })
+      throw cause
+    }
+  }
+
+  async #mend({ log, begin, rollback }: Committing): Promise<void> {
     const frames = log.get()?.log ?? 0
     // A write of another program in between would be lost.
     begin.run()
@@ -104,6 +127,11 @@ export class SlowDisk {
     this.#pinned = false
     this.#reader.unpin()
   }
+}
+
+/** The refusal of operations in that pause. */
+export function restRefusal(): Refusal {
+  return new Refusal('unavailable', { retryAfter: Math.ceil(limits.mendPauseMs / 1000) })
 }
 
 /** Rows that a connection has changed, the undone changes included. */

@@ -5,7 +5,6 @@ import type { Clock } from '../base/clock.ts'
 import { syncDirectory } from '../base/durable.ts'
 import { limits } from '../base/limits.ts'
 import { nextTurn } from '../base/next-turn.ts'
-import { processorWaitMs } from '../base/processor-wait.ts'
 import { Refusal } from '../base/refusal.ts'
 import { Connection, requireVersion, setUp } from './connection.ts'
 import type { AfterCommit, Lease, Locking, OpenDatabase, Plan } from './database.ts'
@@ -14,9 +13,9 @@ import { endProcess, type Failure, Fold } from './fold.ts'
 import { migrate, type Schema } from './migrations.ts'
 import { Listeners, type NewsListener, type Topic } from './news.ts'
 import { Reader, StalledOperation } from './reader.ts'
-import { SlowDisk } from './slow-disk.ts'
+import { restRefusal, SlowDisk } from './slow-disk.ts'
 import type { Sql } from './sql.ts'
-import { type Clocks, SyncTimes } from './sync-times.ts'
+import { type EngineTime, SyncTimes, systemTime } from './sync-times.ts'
 import { BrokenLog, type Wal } from './wal.ts'
 import { createWriter, isSqliteFailure, type Job, runJobs, type Writer } from './writer.ts'
 
@@ -40,14 +39,6 @@ export type SqliteOptions<Tx> = {
   time?: EngineTime
   /** Ends the process: this disk can only be used by another one. */
   end?: (cause: Failure) => void
-}
-
-type EngineTime = Clocks & { after(ms: number, call: () => void): unknown }
-
-const systemTime: EngineTime = {
-  steadyMs: () => performance.now(),
-  processorWaitMs,
-  after: (ms, call) => setTimeout(call, ms),
 }
 
 const nothing = Promise.resolve()
@@ -112,7 +103,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.#writer = createWriter(connection, options.stores, this.#listeners)
     this.#reader = new Reader(this.#connect(options.path), options.stores)
     this.#wal = options.wal?.(options.path) ?? null
-    this.#slowDisk = this.#wal && new SlowDisk(this.#wal, this.#reader)
+    this.#slowDisk = this.#wal && new SlowDisk(this.#wal, this.#reader, this.#time)
   }
 
   /** True while the clock is behind the newest write. Writes are refused then. */
@@ -131,6 +122,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     operation: (tx: Tx & AfterCommit & Locking) => Promise<T>,
   ): Promise<T> {
     if (this.#closed) return Promise.reject(new Refusal('shutting-down', { retryAfter: 5 }))
+    if (this.#slowDisk?.resting) return Promise.reject(restRefusal())
     const lane = rows > limits.lightRowsMax ? this.#heavy : this.#queue
     const most = lane === this.#heavy ? limits.heavyQueueMax : limits.queueMax
     if (lane.length >= most) {
@@ -290,6 +282,9 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     } catch (cause) {
       // The next process reads what is on disk, which is all that was answered.
       if (cause instanceof BrokenLog) this.#end(cause)
+      for (const job of [...this.#queue.splice(0), ...this.#heavy.splice(0)]) {
+        job.reject(restRefusal())
+      }
       throw cause
     }
     const effects = this.#unsettled.splice(0).flatMap((job) => job.effects)

@@ -1,7 +1,16 @@
 import { limits } from '../base/limits.ts'
+import { processorWaitMs } from '../base/processor-wait.ts'
 
 /** Clocks in milliseconds: a monotonic one, and the time that this thread waited for a processor. */
-export type Clocks = { steadyMs(): number; processorWaitMs(): number }
+type Clocks = { steadyMs(): number; processorWaitMs(): number }
+
+export type EngineTime = Clocks & { after(ms: number, call: () => void): unknown }
+
+export const systemTime: EngineTime = {
+  steadyMs: () => performance.now(),
+  processorWaitMs,
+  after: (ms, call) => setTimeout(call, ms),
+}
 
 /**
  * The way of a commit to the disk. COMMIT waits for it; or COMMIT only writes, and then this thread waits for the sync

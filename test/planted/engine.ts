@@ -127,6 +127,20 @@ export const engineFaults: PlantedFault[] = [
     '',
   ),
   planted(
+    'a log that cannot be stored is written again with each operation',
+    slowSuite,
+    slowDisk,
+    '      this.#resting = true\n',
+    '',
+  ),
+  planted(
+    'a service whose move stands late goes on',
+    'test/unit/moved-out.test.ts',
+    'src/app/moving.ts',
+    '        tx.afterCommit(() => {\n',
+    '        void (() => {\n',
+  ),
+  planted(
     'a log that cannot be stored is folded by an orderly stop',
     slowSuite,
     sqlite,

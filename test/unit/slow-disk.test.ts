@@ -47,7 +47,7 @@ type Disk = {
   until: Promise<void> | null
   /** Runs before the log is written again. */
   beside: (() => void) | null
-  /** Pauses before commits do not end. */
+  /** Pauses do not end: before commits, and between tries to mend. */
   held: boolean
   /** The errors of COMMIT, and of the close of a connection. */
   commit: Error | null
@@ -283,6 +283,7 @@ test('a failed sync refuses the write and those behind it, until the log is writ
   expect([await find('a'), effects, disk.rewrites]).toEqual([null, [], 0])
   failSync(disk)
   await expect(put('b')).rejects.toThrow('EIO')
+  await turns()
   expect([await find('a'), other('b'), disk.rewrites]).toEqual([null, null, 1])
   expect(failed.map(([, operations]) => operations)).toEqual([1, 1])
 
@@ -291,6 +292,34 @@ test('a failed sync refuses the write and those behind it, until the log is writ
   // The first write was in the log, so it stands. The second never began.
   expect([await find('a'), await find('b'), await find('c')]).toEqual(['1', null, '1'])
   expect([effects, disk.rewrites]).toEqual([['a'], 2])
+})
+
+test('between two tries to write the log again operations are refused at once', async () => {
+  const disk: Disk = { ...slow }
+  const { put, find, pauses } = await openSlow(disk)
+  failSync(disk)
+  await expect(put('a')).rejects.toThrow('EIO')
+  const synced = Promise.withResolvers<void>()
+  ;[disk.until, disk.held] = [synced.promise, true]
+  const refused = { code: 'unavailable', detail: { retryAfter: 1 } }
+  const [tried, waited] = [put('b').catch((cause) => cause), put('c').catch((cause) => cause)]
+  while (disk.rewrites === 0) await turns(1)
+  const late = put('d').catch((cause) => cause)
+  synced.reject(new Error('EIO'))
+  expect([String(await tried), String(await waited)]).toEqual(['Error: EIO', 'Error: EIO'])
+  expect(await late).toMatchObject(refused)
+  disk.until = null
+  expect(await put('e').catch((cause) => cause)).toMatchObject(refused)
+  expect([disk.rewrites, await find('a')]).toEqual([1, null])
+  for (const end of pauses.splice(0)) end()
+  disk.held = false
+  await put('f')
+  expect([disk.rewrites, await find('a'), await find('e'), await find('f')]).toEqual([
+    2,
+    '1',
+    null,
+    '1',
+  ])
 })
 
 test('effects of a commit follow when it is on disk, whatever its connection says as it closes', async () => {
@@ -363,6 +392,7 @@ test('it says when all that other processes can read is on disk', async () => {
   failSync(disk)
   await expect(put('b')).rejects.toThrow('EIO')
   await expect(engine.settled()).rejects.toThrow('EIO')
+  await turns()
   disk.until = null
   await engine.settled()
   expect([disk.rewrites, other('b')]).toEqual([2, '1'])
