@@ -73,6 +73,8 @@ export function startControl(runtime: Runtime, options: ControlOptions): Control
   async function check(): Promise<CheckReport> {
     log.info('check.started')
     const report = await maintenance.check()
+    // Its thread also sees a commit that a slow disk does not have yet.
+    await settled()
     const { problems, found, seconds, rows } = report
     metrics.checked(found)
     database.checked(found)
@@ -89,6 +91,13 @@ export function startControl(runtime: Runtime, options: ControlOptions): Control
     }
     refuseTarget(source, file, force === true)
     const report = await maintenance.backup(file, force === true)
+    try {
+      await settled()
+    } catch (cause) {
+      // The backup is whole, and on a disk that fails nothing is needed more.
+      const hint = 'it may have a write that was answered 503'
+      log.warn('backup.unsettled', { cause, file, hint })
+    }
     log.info('backup.written', { file, bytes: report.bytes, noted: noteBackup(dataDir) })
     return report
   }
