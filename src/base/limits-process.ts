@@ -47,8 +47,12 @@ export const processLimits = {
   asideMeasured: 256,
   /** Longest wait for that thread. Then the commit waits by itself, and so do the next `asideMeasured`. */
   asidePatienceMs: 1000,
-  /** Pause between two tries to write the log again whose sync failed. Operations are refused meanwhile. */
+  /**
+   * Pause between two tries to write the log again whose sync failed, and so many times as long as a try took if that is
+   * longer. Operations are refused meanwhile.
+   */
   mendPauseMs: 1000,
+  mendPauseTimes: 10,
   /**
    * After two syncs that took as long, the next commit waits up to `gatherMs` for as many operations as were under way
    * with the last one.

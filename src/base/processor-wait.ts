@@ -7,7 +7,8 @@ import { readFileSync } from 'node:fs'
 export function processorWaitMs(): number {
   try {
     const [, nanoseconds] = readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')
-    return Number(nanoseconds) / 1e6
+    // The file is empty where the kernel keeps no such times.
+    return Number(nanoseconds ?? 0) / 1e6
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause) return 0
     throw cause

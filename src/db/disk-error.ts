@@ -1,4 +1,5 @@
 import { OperatorError } from '../base/operator-error.ts'
+import { Refusal } from '../base/refusal.ts'
 
 /** Codes of the system and of SQLite that only a disk has. */
 const diskCodes = /^(EIO|ENOSPC|EDQUOT|EROFS|EFBIG|SQLITE_(FULL|IOERR|READONLY|CANTOPEN)(_\w+)?)$/
@@ -15,6 +16,7 @@ export function diskErrorFrom(cause: unknown): OperatorError | null {
 export function diskFailure(
   cause: unknown,
 ): { code: string; message: string; full: boolean } | null {
+  if (cause instanceof Refusal) return diskFailure(cause.cause)
   if (!(cause instanceof Error && 'code' in cause)) return null
   const code = String(cause.code)
   return diskCodes.test(code) ? { code, message: cause.message, full: fullCodes.test(code) } : null

@@ -8,6 +8,8 @@ import type { Writer } from './writer.ts'
 /** The part of the reader that keeps a state. */
 type Pinned = { pin(): void; unpin(): void }
 
+type MendTime = Pick<EngineTime, 'after' | 'steadyMs'>
+
 /** A writing connection, and whether its commits leave the sync of the log to `Wal`. */
 type Committing = Pick<Writer<unknown>, 'connection' | 'aside' | 'log' | 'begin' | 'rollback'>
 
@@ -37,18 +39,24 @@ export class SlowDisk {
   #way: Way = 'commit'
   /** Rows that the connection had changed before the transaction. */
   #changes = 0
-  readonly #time: Pick<EngineTime, 'after'>
-  #resting = false
+  readonly #time: MendTime
+  /** The end of the pause after a try to mend that failed, and why it did. */
+  #rest: { until: number; cause: unknown } | null = null
 
-  constructor(wal: Wal, reader: Pinned, time: Pick<EngineTime, 'after'>) {
+  constructor(wal: Wal, reader: Pinned, time: MendTime) {
     this.#wal = wal
     this.#reader = reader
     this.#time = time
   }
 
-  /** True in the pause after a try to mend that failed. Operations are refused at once then. */
-  get resting(): boolean {
-    return this.#resting
+  /** The refusal of every operation in the pause after a try to mend that failed. Null if there is none. */
+  get refusal(): Refusal | null {
+    if (this.#rest === null) return null
+    const { until, cause } = this.#rest
+    const seconds = Math.max(1, Math.ceil((until - this.#time.steadyMs()) / 1000))
+    const refusal = new Refusal('unavailable', { retryAfter: seconds })
+    refusal.cause = cause
+    return refusal
   }
 
   /** True while a commit is not on disk, and not undone. */
@@ -98,19 +106,27 @@ export class SlowDisk {
    * this process.
    */
   async mend(writer: Committing): Promise<void> {
+    const began = this.#time.steadyMs()
+    let busyMs = 0
     try {
-      await this.#mend(writer)
+      try {
+        this.#rewrite(writer)
+      } finally {
+        busyMs = this.#time.steadyMs() - began
+      }
+      await this.#wal.sync(false)
     } catch (cause) {
-      this.#resting = true
-      this.#time.after(limits.mendPauseMs, () => {
-        this.#resting = false
-      })
+      this.#pause(busyMs, cause)
       throw cause
     }
+    this.#unsynced = false
+    this.#unpin()
   }
 
-  async #mend({ log, begin, rollback }: Committing): Promise<void> {
-    const frames = log.get()?.log ?? 0
+  #rewrite({ log, begin, rollback }: Committing): void {
+    // Each descriptor is told of a failure once. Nothing is trusted before all is written again.
+    this.#wal.forget()
+    const frames = log.get()?.log ?? -1
     // A write of another program in between would be lost.
     begin.run()
     try {
@@ -118,20 +134,21 @@ export class SlowDisk {
     } finally {
       rollback.run()
     }
-    await this.#wal.sync(false)
-    this.#unsynced = false
-    this.#unpin()
+  }
+
+  /** `busyMs`: how long the try that failed kept this thread from reads. */
+  #pause(busyMs: number, cause: unknown): void {
+    const pauseMs = Math.max(limits.mendPauseMs, limits.mendPauseTimes * busyMs)
+    this.#rest = { until: this.#time.steadyMs() + pauseMs, cause }
+    this.#time.after(pauseMs, () => {
+      this.#rest = null
+    })
   }
 
   #unpin(): void {
     this.#pinned = false
     this.#reader.unpin()
   }
-}
-
-/** The refusal of operations in that pause. */
-export function restRefusal(): Refusal {
-  return new Refusal('unavailable', { retryAfter: Math.ceil(limits.mendPauseMs / 1000) })
 }
 
 /** Rows that a connection has changed, the undone changes included. */

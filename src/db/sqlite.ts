@@ -13,7 +13,7 @@ import { endProcess, type Failure, Fold } from './fold.ts'
 import { migrate, type Schema } from './migrations.ts'
 import { Listeners, type NewsListener, type Topic } from './news.ts'
 import { Reader, StalledOperation } from './reader.ts'
-import { restRefusal, SlowDisk } from './slow-disk.ts'
+import { SlowDisk } from './slow-disk.ts'
 import type { Sql } from './sql.ts'
 import { type EngineTime, SyncTimes, systemTime } from './sync-times.ts'
 import { BrokenLog, type Wal } from './wal.ts'
@@ -122,7 +122,8 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     operation: (tx: Tx & AfterCommit & Locking) => Promise<T>,
   ): Promise<T> {
     if (this.#closed) return Promise.reject(new Refusal('shutting-down', { retryAfter: 5 }))
-    if (this.#slowDisk?.resting) return Promise.reject(restRefusal())
+    const resting = this.#slowDisk?.refusal
+    if (resting) return Promise.reject(resting)
     const lane = rows > limits.lightRowsMax ? this.#heavy : this.#queue
     const most = lane === this.#heavy ? limits.heavyQueueMax : limits.queueMax
     if (lane.length >= most) {
@@ -283,7 +284,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       // The next process reads what is on disk, which is all that was answered.
       if (cause instanceof BrokenLog) this.#end(cause)
       for (const job of [...this.#queue.splice(0), ...this.#heavy.splice(0)]) {
-        job.reject(restRefusal())
+        job.reject(slowDisk.refusal)
       }
       throw cause
     }
@@ -346,11 +347,8 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.#writer = null
     this.#newestStored = 0
     // Closing finalises every statement. With the last one SQLite rolls back.
-    try {
-      connection?.close()
-    } finally {
-      this.#slowDisk?.undone()
-    }
+    this.#do(() => connection?.close())
+    this.#do(() => this.#slowDisk?.undone())
   }
 
   #openWriter(): Writer<Tx> {

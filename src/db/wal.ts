@@ -113,6 +113,7 @@ class LogCheck {
   readonly #told = [0, 0]
 
   constructor(frames: number) {
+    if (frames < 0) throw new BrokenLog('its length is unknown')
     this.#frames = frames
   }
 

@@ -130,7 +130,7 @@ export const engineFaults: PlantedFault[] = [
     'a log that cannot be stored is written again with each operation',
     slowSuite,
     slowDisk,
-    '      this.#resting = true\n',
+    '      this.#pause(busyMs, cause)\n',
     '',
   ),
   planted(

@@ -15,6 +15,7 @@ import {
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
+import { diskFailure } from '../../src/db/disk-error.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
 import { Reader } from '../../src/db/reader.ts'
 import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
@@ -324,7 +325,7 @@ test('between two tries to write the log again operations are refused at once', 
 
 test('effects of a commit follow when it is on disk, whatever its connection says as it closes', async () => {
   const disk: Disk = { ...slow }
-  const { engine, put, find } = await openSlow(disk)
+  const { engine, put, find, failed } = await openSlow(disk)
   failSync(disk)
   let effects = 0
   const write = engine.transact({ roots: 'none' }, async (tx) => {
@@ -333,10 +334,31 @@ test('effects of a commit follow when it is on disk, whatever its connection say
   })
   await expect(write).rejects.toThrow('EIO')
   ;[disk.until, disk.close] = [null, new Error('closed')]
-  await expect(put('b')).rejects.toThrow('closed')
-  disk.close = null
-  expect([effects, await find('a')]).toEqual([1, '1'])
   await put('b')
+  disk.close = null
+  expect([effects, await find('a'), await find('b')]).toEqual([1, '1', '1'])
+  expect(failed.map(([cause]) => String(cause))).toEqual(['Error: EIO', 'Error: closed'])
+})
+
+test('a try that fails after long work has a longer pause, and its refusals say why', async () => {
+  const disk: Disk = { ...slow }
+  const { put, pauses } = await openSlow(disk)
+  failSync(disk)
+  await expect(put('a')).rejects.toThrow('EIO')
+  disk.held = true
+  disk.beside = () => {
+    // Failures that the kernel has still to tell are heard of before the log is written again.
+    expect(disk.forgotten).toBe(1)
+    disk.waitMs = 500
+    throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+  }
+  await expect(put('b')).rejects.toThrow('no space left')
+  const refused = await put('c').catch((cause) => cause)
+  expect(refused).toMatchObject({ code: 'unavailable', detail: { retryAfter: 5 } })
+  expect(diskFailure(refused)).toMatchObject({ code: 'ENOSPC', full: true })
+  ;[disk.until, disk.beside, disk.held] = [null, null, false]
+  for (const end of pauses.splice(0)) end()
+  await put('d')
 })
 
 test('a sync that failed in COMMIT is not told again to the next one that is measured', async () => {
