@@ -27,7 +27,9 @@ export function createMovedOut(
   { spend, restart }: MovedOutParts,
 ): MoveOut {
   removeMoveCopy(config.dataDir)
-  let goingBack = false
+  /** Ways back that began, and those of them that are known to be undone. */
+  let begun = 0
+  let undone = 0
   let copy: Promise<unknown> | null = null
   const prepare = async () => {
     await database.snapshot(requireFileMove)
@@ -43,7 +45,7 @@ export function createMovedOut(
       log.warn('move.copy-failed', { cause })
   })
   const requireMoved = () => {
-    if (goingBack) throw new Refusal('move-not-begun')
+    if (begun > undone) throw new Refusal('move-not-begun')
   }
   const admit = async (caller: Caller) => {
     await spend(caller)
@@ -53,15 +55,32 @@ export function createMovedOut(
       await requireFileMove(tx)
       return tx.facts.find('moved')
     })
-    requireMoved()
     if (movedAt === null) throw new Refusal('move-not-begun')
     return Number(movedAt)
   }
+  /**
+   * Refuse `move-not-begun` unless every way back that failed is undone for good: it may stand later, or at the next
+   * start, until a later write that found the service closed is on disk.
+   */
+  const requireUndone = async () => {
+    const known = begun
+    if (known === undone) return
+    await database.transact({ roots: ['instance'] }, async ({ facts }) => {
+      if ((await facts.find('moved')) === null) throw new Refusal('move-not-begun')
+      await facts.touch(now())
+    })
+    undone = Math.max(undone, known)
+  }
   return {
     // A retry, when the answer was lost.
-    begin: async (caller) => ({ movedAt: await admit(caller) }),
+    async begin(caller) {
+      const movedAt = await admit(caller)
+      await requireUndone()
+      return { movedAt }
+    },
     async file(caller, passphrase) {
       await admit(caller)
+      await requireUndone()
       await prepare().catch((cause: unknown) => {
         throw refusalOf(cause)
       })
@@ -73,18 +92,12 @@ export function createMovedOut(
     },
     async back(caller) {
       await admit(caller)
-      goingBack = true
+      begun++
       const done = () => {
         log.warn('move.back')
         restart()
       }
-      try {
-        await moveBack(database, { spend: caller.spend, done })
-      } catch (cause) {
-        // After any other failure the way back may stand, and a file that leaves now would make a second service.
-        if (cause instanceof Refusal) goingBack = false
-        throw cause
-      }
+      await moveBack(database, { spend: caller.spend, done })
     },
   }
 }

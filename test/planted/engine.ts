@@ -325,7 +325,7 @@ export const engineFaults: PlantedFault[] = [
     'a moved service gives its file away after it was opened again',
     'test/unit/moved-out.test.ts',
     'src/app/moved-out.ts',
-    "    if (goingBack) throw new Refusal('move-not-begun')\n",
+    "    if (begun > undone) throw new Refusal('move-not-begun')\n",
     '',
   ),
   planted(

@@ -119,6 +119,34 @@ test('a moved service opens again when that is on disk, and gives out no file be
   expect(restarts).toBe(1)
 })
 
+test('a way back that failed can be repeated, and a file leaves only behind a later write', async () => {
+  const runtime = await openService()
+  await runtime.database.transact({ roots: ['instance'] }, (tx) => tx.facts.pin('moved', '17'))
+  const disk = { full: true }
+  const full: Pick<typeof runtime.database, 'transact' | 'snapshot'> = {
+    snapshot: (query) => runtime.database.snapshot(query),
+    transact: (plan, operation) =>
+      disk.full ? Promise.reject(new Error('full')) : runtime.database.transact(plan, operation),
+  }
+  let restarts = 0
+  const parts = { spend: async () => undefined, restart: () => void restarts++ }
+  const moved = createMovedOut({ ...runtime, database: full as typeof runtime.database }, parts)
+  await expect(moved.back(caller)).rejects.toThrow('full')
+  await expect(moved.begin(caller)).rejects.toThrow('full')
+  await expect(moved.file(caller, passphrase)).rejects.toThrow('full')
+  await expect(moved.back(caller)).rejects.toThrow('full')
+  disk.full = false
+  expect(await moved.begin(caller)).toEqual({ movedAt: 17 })
+  const { stream } = await moved.file(caller, passphrase)
+  expect((await new Response(stream).bytes()).length).toBeGreaterThan(0)
+  disk.full = true
+  await expect(moved.back(caller)).rejects.toThrow('full')
+  disk.full = false
+  await moved.back(caller)
+  expect(restarts).toBe(1)
+  expect(await moved.file(caller, passphrase).catch((refused) => refused)).toMatchObject(notBegun)
+})
+
 test('a moved service says that its copy has no room', async () => {
   const failure = new OperatorError('cannot write', 'disk-full')
   const maintenance = { backup: () => Promise.reject(failure) } as unknown as Maintenance

@@ -7,6 +7,7 @@ export const coverage: Coverage = {
   'app/keys.ts': [['pin the keys', 'pin other keys'], 'the same write as that of the other keys'],
   'app/management.ts': [['settle the setup code']],
   'app/move.ts': [['close for a move'], ['open again']],
+  'app/moved-out.ts': ['only a service in a file moves by a route'],
   'app/moving.ts': [
     'the write of "close for a move", with the permission of the operation that adds a merchant',
   ],
