@@ -91,22 +91,40 @@ function createSlots(
 }
 
 /** Writes the outcomes of one turn of the event loop together: a commit for each would cost more than its delivery. */
-function createOutcomeWriter(database: OutboxOptions['database'], relay: string, now: Clock) {
+function createOutcomeWriter({ database, now, ended }: OutboxOptions, relay: string) {
   let waiting: { outcomes: Outcome[]; written: Promise<void> } | null = null
+  const unstored: Outcome[] = []
+  const store = async (outcomes: readonly Outcome[]) => {
+    const roots = outcomes.map(({ outboxId }) => ({ queued: outboxId }))
+    await database.transact({ roots }, (tx) => tx.outbox.record(relay, outcomes, now()))
+    for (const { state } of outcomes) if (state !== 'pending') ended(state, 1)
+  }
   return {
-    /** Resolves when the outcome is on disk. */
+    /** Resolves when the outcome is on disk. If it rejects, the outcome is kept for `writeAgain`. */
     write(outcome: Outcome): Promise<void> {
       if (waiting === null) {
         const outcomes: Outcome[] = []
-        const written = nextTurn().then(() => {
+        const written = nextTurn().then(async () => {
           waiting = null
-          const roots = outcomes.map(({ outboxId }) => ({ queued: outboxId }))
-          return database.transact({ roots }, (tx) => tx.outbox.record(relay, outcomes, now()))
+          try {
+            await store(outcomes)
+          } catch (cause) {
+            unstored.push(...outcomes)
+            throw cause
+          }
         })
         waiting = { outcomes, written }
       }
       waiting.outcomes.push(outcome)
       return waiting.written
+    },
+    /** Write what could not be stored, in steps. */
+    async writeAgain(): Promise<void> {
+      while (unstored.length > 0) {
+        const step = unstored.slice(0, limits.sweepRowsMax)
+        await store(step)
+        unstored.splice(0, step.length)
+      }
     },
     /** Resolves when nothing waits to be written. */
     written: async () => waiting?.written,
@@ -160,9 +178,9 @@ function of(priority: Priority): (item: DueDelivery) => boolean {
 
 /** Start the courier of one relay. */
 export function startCourier(to: Destination, options: OutboxOptions): Courier {
-  const { database, jobs, now, ended, failed } = options
+  const { database, jobs, now, failed } = options
   const slots = createSlots(to.inFlightMax, options, () => job.wake())
-  const outcomes = createOutcomeWriter(database, to.relay, now)
+  const outcomes = createOutcomeWriter(options, to.relay)
   let stopped = false
   let reconnected = false
 
@@ -177,11 +195,8 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
   const settle = async (found: Outcome | null | Promise<Outcome | null>) => {
     try {
       const outcome = await found
-      if (outcome === null) return
-      await outcomes.write(outcome)
-      if (outcome.state !== 'pending') ended(outcome.state, 1)
+      if (outcome !== null) await outcomes.write(outcome)
     } catch (cause) {
-      // Back off: without a stored outcome the same event would be sent again and again.
       job.fail(cause)
     }
   }
@@ -196,6 +211,8 @@ export function startCourier(to: Destination, options: OutboxOptions): Courier {
 
   /** One round. Resolves to the seconds until the next one. */
   const round = async (): Promise<number> => {
+    // Without a stored outcome the same event would be sent again and again.
+    await outcomes.writeAgain()
     const madeAll = await makeDue()
     const expired = await expireOverdue(options, to.relay, slots.underWay)
     const room = slots.room()

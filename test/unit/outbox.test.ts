@@ -3,6 +3,7 @@ import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createStores } from '../../src/app/stores.ts'
 import { limits } from '../../src/base/limits.ts'
+import { Refusal } from '../../src/base/refusal.ts'
 import { createJobs, systemTime } from '../../src/db/jobs.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
@@ -367,6 +368,35 @@ describe('a courier', () => {
     expect(seen).toHaveLength(1)
     expect(box.failures).toHaveLength(1)
   })
+
+  test.each([
+    ['a full disk', new Error('full')],
+    ['an outage', new Refusal('unavailable')],
+  ])('sends nothing after %s before it has recorded what it sent', async (_, failure) => {
+    const box = open()
+    box.failure = failure
+    const event = await box.put('a')
+    const seen = box.carry('a', () => {
+      box.broken ||= seen.length === 1
+      return { accepted: true, message: '' }
+    })
+    await until('it failed', () => box.failures.length > 0)
+    const other = await box.put('a')
+    for (const most of [2, 3, 4]) {
+      box.clock.now += limits.jobRetrySecondsMax
+      box.wake()
+      await until('it tried to record', () => box.rejected >= most)
+    }
+    expect(seen).toEqual([event.id])
+    box.broken = false
+    box.clock.now += limits.jobRetrySecondsMax
+    box.wake()
+    await until('delivered', async () => (await box.state(other)) === 'a delivered 1')
+    expect(await box.state(event)).toBe('a delivered 1')
+    expect(seen).toEqual([event.id, other.id])
+    expect(box.ended).toEqual(['delivered', 'delivered'])
+    expect(box.failures).toHaveLength(1)
+  })
 })
 
 test('a courier that stops keeps its lease until its last deliveries have ended', async () => {
@@ -468,8 +498,10 @@ function open() {
   }
   const box = {
     clock,
-    /** Every write fails, as on a full disk. */
+    /** Every write of couriers fails, as on a full disk. */
     broken: false,
+    failure: new Error('full'),
+    rejected: 0,
     couriers,
     database,
     failures,
@@ -527,8 +559,11 @@ function open() {
           {
             database: {
               snapshot: (query) => database.snapshot(query),
-              transact: (plan, operation) =>
-                box.broken ? Promise.reject(new Error('full')) : database.transact(plan, operation),
+              transact(plan, operation) {
+                if (!box.broken) return database.transact(plan, operation)
+                box.rejected++
+                return Promise.reject(box.failure)
+              },
             },
             jobs: createJobs(leases, { ...systemTime, seconds: () => clock.now }),
             now: () => clock.now,
