@@ -7,6 +7,7 @@ import type { OperatorError } from '../../src/base/operator-error.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { type Connection, ConnectionLost } from '../../src/db/postgres/connection.ts'
+import { thisMoment } from '../../src/db/postgres/elapsed.ts'
 import type { PostgresEngine } from '../../src/db/postgres/engine.ts'
 import { openPostgres } from '../../src/db/postgres/open.ts'
 import { CommitUnknown, Settlement } from '../../src/db/postgres/settlement.ts'
@@ -211,7 +212,7 @@ test('no more than some wait to learn the fate of a commit, and none for longer 
   const { databaseSettlementsMax, databaseSettlementsWaitingMax } = limits
   const count = databaseSettlementsMax + databaseSettlementsWaitingMax
   const fates = Array.from({ length: count + 1 }, (_, id) =>
-    settlement.stands(String(id)).catch((cause: unknown) => cause),
+    settlement.stands(String(id), thisMoment()).catch((cause: unknown) => cause),
   )
   expect(await fates[count]).toBeInstanceOf(CommitUnknown)
   // Nobody of those who ask gets an answer.
@@ -222,6 +223,30 @@ test('no more than some wait to learn the fate of a commit, and none for longer 
   for (const { reject } of asked) reject(new ConnectionLost('the test ends'))
   const first = await Promise.all(fates.slice(0, databaseSettlementsMax))
   expect(first.every((fate) => fate instanceof CommitUnknown)).toBe(true)
+})
+
+test('a commit without a mark is unknown once its mark may be deleted', async () => {
+  const fate = (outcome: 'work' | 'fence', secondsAgo: number) => {
+    const answer = { rows: [{ outcome }] }
+    const connection = {
+      takeWarning: () => false,
+      send: async () => answer,
+      destroy: () => undefined,
+    }
+    const connect = async () => connection as unknown as Connection
+    const settlement = new Settlement(connect, { verdict: async () => 'free' })
+    // The machine was suspended: its steady clock stood still.
+    const { steadyMs, upSeconds } = thisMoment()
+    const began = { steadyMs, upSeconds: upSeconds - secondsAgo }
+    return settlement.stands('one', began).catch((cause: unknown) => cause)
+  }
+  const kept = limits.commitsKeptSeconds
+  expect([await fate('fence', 10), await fate('work', 10), await fate('work', kept)]).toEqual([
+    false,
+    true,
+    true,
+  ])
+  expect(await fate('fence', kept)).toBeInstanceOf(CommitUnknown)
 })
 
 /** The line that a start ends with. */

@@ -20,6 +20,7 @@ import type { Sql } from '../sql.ts'
 import { Confirmation } from './confirmation.ts'
 import { type Connection, ConnectionLost } from './connection.ts'
 import type { ServerFacts } from './durability.ts'
+import { thisMoment } from './elapsed.ts'
 import type { EngineEvents } from './engine-events.ts'
 import { createSharedBuckets } from './guesses.ts'
 import { Leasing } from './leases.ts'
@@ -174,7 +175,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     { roots, first, rows = 1 }: Plan<Tx>,
     operation: (tx: Tx & AfterCommit & Locking) => Promise<T>,
   ): Promise<T> {
-    const started = performance.now()
+    const started = thisMoment()
     const lane = rows > limits.lightRowsMax ? 'heavy' : 'light'
     return this.#answered(async (caller) => {
       const outcome = await this.#retried(async (patient) => {
@@ -182,7 +183,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
         await this.#clock.requireTogether()
         const { outcome, lost } = await this.#pool.use(lane, (session) => this.#run(session, work))
         // Its connection has gone: the question waits outside of the pool.
-        if (lost !== null && !(await this.#settlement.stands(lost))) {
+        if (lost !== null && !(await this.#settlement.stands(lost, started))) {
           throw new ConnectionLost('the commit got lost')
         }
         return outcome
@@ -190,7 +191,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
       if (outcome.told.length > 0) this.#news.committed()
       for (const effect of outcome.effects) this.#do(effect)
       if ('refused' in outcome) throw outcome.refused
-      this.#options.events?.committed(1, (performance.now() - started) / 1000)
+      this.#options.events?.committed(1, (performance.now() - started.steadyMs) / 1000)
       return outcome.value as T
     })
   }
@@ -315,13 +316,11 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
 
   async #finished(seconds: number): Promise<void> {
     if (this.#running === 0) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, seconds * 1000)
-      this.#idle = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, seconds * 1000)
+    this.#idle = resolve
+    await promise
+    clearTimeout(timer)
   }
 
   /** Run again what others stopped and what a lost connection took along. Tell the faults that are left. */

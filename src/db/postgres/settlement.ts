@@ -1,5 +1,6 @@
 import { limits } from '../../base/limits.ts'
 import { type Connection, ConnectionLost, StatementFailed } from './connection.ts'
+import { type Moment, msSince } from './elapsed.ts'
 import type { StandbyWatch } from './standby-watch.ts'
 
 /** The fate of a commit is unknown, and nobody answered the question for it in time. */
@@ -32,8 +33,11 @@ export class Settlement {
     return this.#asked
   }
 
-  /** True if the transaction stands. Then nothing of a lost one stands later, either. Rejects with CommitUnknown. */
-  async stands(id: string): Promise<boolean> {
+  /**
+   * True if the transaction stands. If it does not, nothing of it stands later, either. `began`: before its COMMIT was sent.
+   * Rejects with CommitUnknown.
+   */
+  async stands(id: string, began: Moment): Promise<boolean> {
     this.#asked++
     const end = performance.now() + limits.databaseSettleSeconds * 1000
     if (!(await this.#enter(end))) throw new CommitUnknown(id)
@@ -47,7 +51,7 @@ export class Settlement {
         // Nobody would answer, and each question would leave its session at the server, as the commit did.
         if (verdict === 'waiting') break
         try {
-          if (verdict !== 'unreachable') return await this.#ask(id)
+          if (verdict !== 'unreachable') return (await this.#ask(id)) || requireMark(id, began)
         } catch (cause) {
           if (!(cause instanceof ConnectionLost || cause instanceof StatementFailed)) throw cause
         }
@@ -109,4 +113,10 @@ export class Settlement {
       connection.destroy()
     }
   }
+}
+
+/** False, unless the mark of the commit may be deleted by now: this machine may have been suspended behind its COMMIT. */
+function requireMark(id: string, began: Moment): false {
+  if (msSince(began) > (limits.commitsKeptSeconds / 2) * 1000) throw new CommitUnknown(id)
+  return false
 }
