@@ -11,7 +11,7 @@ export type Wal = {
    * come to it in time.
    */
   sync(here: boolean): Promise<void>
-  /** Forget failures that the kernel has still to tell: those of a commit that was undone. */
+  /** Forget failures that the kernel has still to tell: those of a commit that was undone, or that is written again. */
   forget(): void
   /** Write the log again as it stands. Throws BrokenLog if its first `frames` frames are not what was written. */
   rewrite(frames: number): void

@@ -22,6 +22,7 @@ import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
 import { openWal, type Wal } from '../../src/db/wal.ts'
 import { createNotes } from '../contract/notes.ts'
 import { describeEngine, type Notes } from '../contract/port.ts'
+import { closeOnce, peekAtNote } from '../support/note-file.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -105,17 +106,12 @@ function openNotes(disk: Disk, path = newFile()) {
       after: (_, call) => (disk.held ? pauses.push(call) : setImmediate(call)),
     },
   })
-  let closed = false
-  const close = async () => {
-    if (closed) return
-    closed = true
-    await engine.close()
-  }
+  const close = closeOnce(engine)
   closers.push(close)
   const put = (name: string, value = '1') =>
     engine.transact({ roots: 'none' }, (tx) => tx.put(name, value))
   const find = (name: string) => engine.snapshot((tx) => tx.find(name))
-  const peekAt = (name: string) => peek(path, name)
+  const peekAt = (name: string) => peekAtNote(path, name)
   return { engine, put, find, peek: peekAt, failed, ended, pauses, close, path }
 }
 
@@ -155,15 +151,6 @@ function failSync(disk: Disk): void {
   disk.until = sync
 }
 
-/** The state that another connection sees: also what is not on disk. */
-function peek(path: string, name: string): string | null {
-  const other = new Sqlite(path, { readonly: true })
-  const row = other.query<{ value: string }, [string]>('SELECT value FROM notes WHERE name = ?')
-  const value = row.get(name)?.value ?? null
-  other.close()
-  return value
-}
-
 const turns = async (count = 5) => {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -174,7 +161,7 @@ describeEngine('SQLite on a slow disk', async () => {
   const other = new Sqlite(path)
   other.run('DELETE FROM notes')
   other.close()
-  return { database: engine, peek: (name) => peek(path, name), close }
+  return { database: engine, peek: (name) => peekAtNote(path, name), close }
 })
 
 test('nobody sees a write before it is on disk, and it is not answered', async () => {
@@ -463,7 +450,7 @@ test('closing with a log that cannot be synced ends the process, and the next on
   const next = openConnection(path)
   closers.push(() => next.close())
   const { clean } = next.query<{ clean: number }, []>('SELECT clean FROM state').get()!
-  expect([clean, peek(path, 'a')]).toEqual([0, '1'])
+  expect([clean, peekAtNote(path, 'a')]).toEqual([0, '1'])
 })
 
 test('closing folds the log into the file and marks it clean', async () => {

@@ -12,6 +12,7 @@ import type { Sql } from '../../src/db/sql.ts'
 import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
 import { createNotes } from '../contract/notes.ts'
 import { describeEngine, describeSerialEngine, type Notes } from '../contract/port.ts'
+import { closeOnce, peekAtNote } from '../support/note-file.ts'
 import oldestSchema from '../support/schema-15.sql' with { type: 'text' }
 import { cleanUp, newDirectory } from '../support/server.ts'
 
@@ -418,20 +419,9 @@ function openNotes(path: string, hooks: Hooks = {}) {
       return createNotes(connection)
     },
   })
-  let closed = false
-  const close = async () => {
-    if (closed) return
-    closed = true
-    await engine.close()
-  }
+  const close = closeOnce(engine)
   closers.push(close)
-  const peek = (name: string): string | null => {
-    const other = new Sqlite(path, { readonly: true })
-    const row = other.query<{ value: string }, [string]>('SELECT value FROM notes WHERE name = ?')
-    const value = row.get(name)?.value ?? null
-    other.close()
-    return value
-  }
+  const peek = (name: string) => peekAtNote(path, name)
   return { engine, writer, peek, close }
 }
 
