@@ -61,6 +61,8 @@ export const processLimits = {
   gatherMs: 3,
   /** Frames in the log of the embedded engine from which on it is folded into the file. */
   logFramesMax: 1000,
+  /** The same on a slow disk, which each fold waits for three times: 32 MB. */
+  slowLogFramesMax: 8000,
   /** Size to which the WAL file is cut after a checkpoint. */
   journalBytesMax: 64 * 1024 * 1024,
   /** Operations that wait for a commit. More are answered 503. */

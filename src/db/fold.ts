@@ -8,6 +8,9 @@ import { OperatorError } from '../base/operator-error.ts'
 /** Frames in the log, and those of them that are in the file. */
 type LogState = { log: number; checkpointed: number }
 
+/** A writing connection: the state of its log, and whether its commits are synced in another thread (slow-disk.ts). */
+type Folded = { log: Statement<LogState, []>; connection: Sqlite; aside: boolean }
+
 /** The error of SQLite that a process ends with. */
 export type Failure = Pick<SQLiteError, 'code' | 'message'>
 
@@ -19,17 +22,22 @@ export type Failure = Pick<SQLiteError, 'code' | 'message'>
  */
 export class Fold {
   readonly #end: (cause: Failure) => void
-  /** Frames in the log from which on it is folded: more after a failure, so that not every commit tries again. */
-  #from: number = limits.logFramesMax
+  /** Frames in the log up to which it is not folded after a failure, so that not every commit tries again. */
+  #failedAt = 0
 
   constructor(end = endProcess) {
     this.#end = end
   }
 
-  /** Fold the log if it is long. Throws SQLiteError if it cannot be folded now: the log keeps all. */
-  ifLong({ log, connection }: { log: Statement<LogState, []>; connection: Sqlite }): void {
+  /**
+   * Fold the log if it is long. Each time the disk is waited for three times, so that on a slow one (`aside`) it is longer.
+   * Throws SQLiteError if it cannot be folded now: the log keeps all.
+   */
+  ifLong({ log, connection, aside }: Folded): void {
+    const { logFramesMax, slowLogFramesMax } = limits
+    const most = this.#failedAt + (aside ? slowLogFramesMax : logFramesMax)
     const state = log.get()
-    if (state && state.log >= this.#from) this.#run(connection, state, 'PASSIVE')
+    if (state && state.log >= most) this.#run(connection, state, 'PASSIVE')
   }
 
   /** Fold all of the log, and cut it. */
@@ -40,9 +48,9 @@ export class Fold {
   #run(connection: Sqlite, before: LogState | null, mode: 'PASSIVE' | 'TRUNCATE'): void {
     try {
       connection.run(`PRAGMA wal_checkpoint(${mode})`)
-      this.#from = limits.logFramesMax
+      this.#failedAt = 0
     } catch (cause) {
-      this.#from = (before?.log ?? 0) + limits.logFramesMax
+      this.#failedAt = before?.log ?? 0
       const sync = cause instanceof SQLiteError && cause.code === 'SQLITE_IOERR_FSYNC'
       const partly = before && before.checkpointed > 0 && before.checkpointed < before.log
       if (sync && partly) this.#end(cause)
@@ -85,7 +93,8 @@ export function storeLog(database: string, index: 'forgotten' | 'kept'): void {
     removeRestoreMark(database)
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause)) throw cause
-    const failed = `cannot read and write ${log} again (${String(cause.code)})`
+    const path = 'path' in cause ? cause.path : log
+    const failed = `cannot read and write ${String(path)} again (${String(cause.code)})`
     throw new OperatorError(`${failed}: make room or mend the disk, then do this again`)
   }
 }

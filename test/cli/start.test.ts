@@ -90,15 +90,17 @@ testOfFile(
   },
 )
 
-testOfFile('a database whose WAL cannot be opened is reported in one line', async () => {
-  const dataDir = (await createPopulated()).dataDir
-  const path = join(dataDir, 'cuponera.db-wal')
-  mkdirSync(path)
-  await expectLine(
-    dataDir,
-    `cannot read and write ${path} again (EISDIR): make room or mend the disk, then do this again`,
-  )
-})
+for (const file of ['wal', 'shm']) {
+  testOfFile(`a database whose -${file} cannot be opened is reported in one line`, async () => {
+    const dataDir = (await createPopulated()).dataDir
+    const path = join(dataDir, `cuponera.db-${file}`)
+    mkdirSync(path)
+    await expectLine(
+      dataDir,
+      `cannot read and write ${path} again (EISDIR): make room or mend the disk, then do this again`,
+    )
+  })
+}
 
 testOfFile('a relay whose WAL cannot be opened keeps nobody from the coupons', async () => {
   const { dataDir } = await createPopulated()

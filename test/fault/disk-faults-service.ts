@@ -81,16 +81,17 @@ export async function failCheckpoints(numbers: Numbers, syncMs = 0): Promise<Dis
   const device = new Device(dataDir)
   const world = await openWorld(dataDir, device, syncMs)
   const { server, token, couponId } = world
+  const count = 500
   const mint = () =>
-    call(server.url, '/api/coupons/mint', { body: { couponId, count: 50 }, token, ...withKey() })
+    call(server.url, '/api/coupons/mint', { body: { couponId, count }, token, ...withKey() })
   let minted: number = limits.asideCommits
   const take = async (name: string) => {
     const { status, text } = await mint()
-    if (status === 200) minted += 50
+    if (status === 200) minted += count
     else report.problems.push(`${name}: a mint beside a checkpoint: ${status} ${text}`)
   }
   const fail = (match: string) => async (fault: Fault, name: string) => {
-    // From one checkpoint to the next one lie a thousand pages.
+    // From one checkpoint to the next one lie a thousand pages, and eight thousand where the disk is slow.
     device.arm(fault, match)
     for (let mints = 0; mints < 60 && device.counted === 0; mints++) await take(name)
     if (device.failed > 0) {

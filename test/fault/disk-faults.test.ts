@@ -13,6 +13,9 @@ const unable = whyNoDevice()
 /** To be sure of a contradiction takes up to `patienceSeconds`. */
 const contradictionMs = 180_000
 
+/** More calls do not fail, where a disk that others keep busy counts as a slow one, whose log is folded at eight times the length. */
+const most = 6
+
 /** Step between the calls that fail, and the least number of faults: a workload that meets none proves nothing. */
 const runs: [name: string, every: number, least: number][] = [
   ['service', 7, 20],
@@ -29,7 +32,7 @@ testOfFile.each(runs)(
   'a disk that fails during a %s contradicts no answer, and the operator gets a line',
   async (name, every, least) => {
     if (unable !== null) return console.log(`left out: faults of a disk (${unable})`)
-    const report = await workloads[name]?.({ every })
+    const report = await workloads[name]?.({ every, ...(name === 'checkpoint' && { most }) })
     expect(report?.problems).toEqual([])
     expect(report?.faults).toBeGreaterThanOrEqual(least)
   },
@@ -53,7 +56,8 @@ test('a service that has to end does so as the first process of a container, too
     }
     console.log(process.pid)
     try {
-      new Fold().ifLong({ log: { get: () => ({ log: 9000, checkpointed: 1 }) }, connection })
+      const log = { get: () => ({ log: 9000, checkpointed: 1 }) }
+      new Fold().ifLong({ log, connection, aside: false })
     } finally {
       console.log('it goes on')
     }`

@@ -574,6 +574,31 @@ test('after a thread that was held up, commits wait by themselves for a while', 
   expect(disk.syncs).toBe(3)
 })
 
+test('on a slow disk the log becomes longer before it is folded, and it has a bound there, too', async () => {
+  const framesOf = (bytes: number) => Math.floor(bytes / (4096 + 24))
+  const pages = 500
+  /** The longest log while so many frames are written. */
+  const longest = async (disk: Disk, frames: number) => {
+    const { put, path } = openNotes(disk)
+    for (let commit = 0; commit < limits.asideCommits; commit++) await put('begin')
+    for (let written = 0; written < frames; written += pages) {
+      // SQLite writes no page that stays as it was.
+      await put(
+        'a',
+        String(written)
+          .padStart(8, 'x')
+          .repeat(pages * 512),
+      )
+    }
+    return framesOf(statSync(`${path}-wal`).size)
+  }
+  const { logFramesMax, slowLogFramesMax } = limits
+  const fast: Disk = { ...slow, waitMs: limits.asideSyncMs / 2 }
+  expect(await longest(fast, 4 * logFramesMax)).toBeLessThan(2 * logFramesMax)
+  expect(await longest({ ...slow }, 4 * logFramesMax)).toBeGreaterThan(3 * logFramesMax)
+  expect(await longest({ ...slow }, 2 * slowLogFramesMax)).toBeLessThan(1.25 * slowLogFramesMax)
+})
+
 test('a database without a log has none to sync', () => {
   expect(openWal(join(newDirectory(), 'none.db'))).toBeNull()
 })
