@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { openSchnorr, type SchnorrEngine } from '../crypto/schnorr.ts'
-import { createHashVerifier, createSigner, createVerifier } from '../crypto/sign-event.ts'
+import { createHashVerifier, createVerifier } from '../crypto/sign-event.ts'
 import { adoptArrival, requireArrived } from '../db/arrival.ts'
 import type { OpenDatabase } from '../db/database.ts'
 import { createJobs, type Jobs } from '../db/jobs.ts'
@@ -18,6 +18,7 @@ import { databasePath, lockDataDir, openDatabase, openDataDir } from './data.ts'
 import { type Disk, type StatFs, watchDisk } from './disk.ts'
 import { type LoadedKeys, loadKeyring } from './keyring.ts'
 import { hasPins, pinKeys, settleCardKey } from './keys.ts'
+import { openManagerSigner } from './signer.ts'
 import type { Stores } from './stores.ts'
 import { loadCertificate } from './tls.ts'
 
@@ -76,7 +77,8 @@ export async function openRuntime(
   // A new node makes no keys for a database that has some, and only the database on a server can tell.
   const keys = before ?? loadKeyring(config, !(await hasPins(database)), true)
   const schnorr = openSchnorr()
-  const signer = createSigner(schnorr, keys.managerSecret)
+  const { signer, stop } = openManagerSigner(schnorr, keys.managerSecret, log)
+  opened.defer(stop)
   await pinKeys(database, keys, signer.pubkey)
   const cardMasterKey = await settleCardKey(database, keys, { dataDir, shared })
   const differing = await requireAgreement(database.nodes, config, keys)

@@ -65,6 +65,13 @@ export const processLimits = {
   slowLogFramesMax: 8000,
   /** Size to which the WAL file is cut after a checkpoint. */
   journalBytesMax: 64 * 1024 * 1024,
+  /**
+   * So many signatures that are wanted at once start a thread that helps with them, until there were none for a while. It is
+   * woken for every eighth, because that takes as long as a signature.
+   */
+  signingThreadFrom: 16,
+  signingWakeEvery: 8,
+  signingIdleSeconds: 60,
   /** Operations that wait for a commit. More are answered 503. */
   queueMax: 10_000,
   /** Connections of a node to PostgreSQL. With 32 claims and refreshes were 12 to 15 % slower on two cores. */

@@ -1,6 +1,7 @@
 import { hexOf } from '../base/bytes.ts'
 import { Refusal } from '../base/refusal.ts'
 import { mac, sameMac, seal, unseal } from '../crypto/seal.ts'
+import type { BeforeCommit } from '../db/database.ts'
 import type { Root } from '../db/roots.ts'
 import type { CouponService, CouponStores } from './service.ts'
 
@@ -81,5 +82,23 @@ export async function once(
   if (answer.kept === false) return answer
   const sealed = seal(service.storeKey, binding, answer.body)
   await tx.answers.insert(slot, { request, status: answer.status, sealed }, service.now())
+  return answer
+}
+
+/**
+ * An answer whose text has a signature that was begun. It is there before the commit; for an answer that is kept it is made
+ * at once.
+ */
+export function signedAnswer(
+  tx: BeforeCommit,
+  repeat: Repeat | null,
+  text: () => string,
+): { status: 200; body: string } {
+  const answer = { status: 200 as const, body: repeat ? text() : '' }
+  if (!repeat) {
+    tx.beforeCommit(() => {
+      answer.body = text()
+    })
+  }
   return answer
 }

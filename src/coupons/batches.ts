@@ -6,12 +6,10 @@ import type { Caller } from '../session/caller.ts'
 import type { Batch } from './batch-store.ts'
 import type { UncountedDefinition } from './definition-store.ts'
 import { couponChanged } from './news.ts'
-import { handleOf } from './nonce.ts'
 import { type AskedPage, cutPage, parsePage } from './page.ts'
 import { ownDefinition } from './permission.ts'
 import type { CouponService, CouponStores } from './service.ts'
 import { parseText } from './text.ts'
-import type { VoucherResult } from './voucher.ts'
 
 /** Batch and labels of a mint, as a client sends them. */
 type SentNames = {
@@ -62,16 +60,16 @@ export async function fileNames(
   tx: CouponStores & Locking,
   definition: UncountedDefinition,
   names: Names,
-  { vouchers, now }: { vouchers: readonly VoucherResult[]; now: number },
+  { issued, now }: { issued: readonly { handle: Uint8Array }[]; now: number },
 ): Promise<Batch | null> {
   const { batch: asked, labels } = names
   const batch = asked && (await openBatch(service, tx, definition, asked, now))
-  if (batch && !(await tx.batches.take(batch.rowId, vouchers.length, limits.batchVouchersMax))) {
+  if (batch && !(await tx.batches.take(batch.rowId, issued.length, limits.batchVouchersMax))) {
     throw new Refusal('batch-full')
   }
-  for (const [at, { nonce }] of vouchers.entries()) {
+  for (const [at, { handle }] of issued.entries()) {
     const label = labels?.[at] ?? null
-    if (batch || label !== null) tx.batches.file(handleOf(nonce), batch?.rowId ?? null, label)
+    if (batch || label !== null) tx.batches.file(handle, batch?.rowId ?? null, label)
   }
   await service.charge(tx, definition.owner, { bytes: bytesOfNames(names) })
   return batch

@@ -1,13 +1,13 @@
 import { type AuthReason, authReasonOf, Refusal } from '../base/refusal.ts'
 import type { First, Locking } from '../db/database.ts'
 import type { Caller } from '../session/caller.ts'
-import { type Answer, once, type Repeat } from './answer.ts'
+import { type Answer, once, type Repeat, signedAnswer } from './answer.ts'
 import type { Money } from './money.ts'
 import { couponChanged } from './news.ts'
 import { handleOf } from './nonce.ts'
 import { requireRules } from './rules.ts'
 import type { CouponService, CouponStores } from './service.ts'
-import { claimedResult, refusalFor, spendable, type Voucher } from './voucher.ts'
+import { beginClaimed, refusalFor, spendable } from './voucher.ts'
 import { parseAmountMsat, parseZapRequest } from './zap-request.ts'
 
 type ClaimInput = {
@@ -20,6 +20,8 @@ type ClaimInput = {
   /** The purchase of the customer. Null if the till does not name it. */
   purchase: Money | null
 }
+
+type Outcome = { status: 'success' | 'claimed'; claimedAt: number; zapRequestKept?: boolean }
 
 /** Check the authentication of the request. Its refusal, as a value, if it is missing or not valid. */
 type Identify = () => Promise<Caller | Refusal>
@@ -45,15 +47,19 @@ export async function claim(
     const found = await tx.vouchers.findToClaim(handle)
     if (!found) throw new Refusal('voucher-unknown')
     const { voucher, onlyAuthorizedTills } = found
+    const answer = (outcome: Outcome, kept: Repeat | null): Answer => {
+      const issued = { ...voucher, nonce: input.nonce }
+      const result = beginClaimed(service.signer, issued, outcome.claimedAt)
+      return signedAnswer(tx, kept, () => JSON.stringify({ ...outcome, ...result() }))
+    }
     return once(service, tx, repeat, async () => {
       // Checked before the phase, so that the till of another shop does not learn the fate of the voucher.
       if (input.owner !== null && input.owner !== voucher.owner) throw new Refusal('other-merchant')
       const now = service.now()
       if (voucher.phase === 'claimed') {
         // Built again from the row, so that a repeat needs no stored answer and no key.
-        const first = { status: 'claimed', claimedAt: voucher.endedAt ?? now } as const
-        const again = answer(service, voucher, input.nonce, first)
-        return { ...again, kept: false }
+        const again = answer({ status: 'claimed', claimedAt: voucher.endedAt ?? now }, null)
+        return Object.assign(again, { kept: false as const })
       }
       const by = await till.by(tx, voucher.owner)
       if (onlyAuthorizedTills && !by?.listed) throw notAllowed(till.reason())
@@ -70,11 +76,12 @@ export async function claim(
         purchase: input.purchase,
         by,
       }
-      const success = answer(service, voucher, input.nonce, {
+      const outcome: Outcome = {
         ...{ status: 'success', claimedAt: now },
         // Told only to a till that sent one, since nothing else says that an order was dropped.
         ...((input.zapRequest ?? null) !== null && { zapRequestKept: order !== null }),
-      })
+      }
+      const success = answer(outcome, repeat)
       if (!(await tx.vouchers.claim(voucher, filed, now))) throw refusalFor(voucher, now, 'claim')
       const { owner, couponId } = voucher
       const { amountMsat } = filed
@@ -155,14 +162,4 @@ async function hasRoom(
     if (refused instanceof Refusal) return false
     throw refused
   }
-}
-
-function answer(
-  service: CouponService,
-  voucher: Voucher,
-  nonce: string,
-  outcome: { status: 'success' | 'claimed'; claimedAt: number; zapRequestKept?: boolean },
-): Answer {
-  const result = claimedResult(service.signer, { ...voucher, nonce }, outcome.claimedAt)
-  return { status: 200, body: JSON.stringify({ ...outcome, ...result }) }
 }

@@ -1,8 +1,8 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { AfterCommit, Locking } from '../db/database.ts'
+import type { AfterCommit, BeforeCommit, Locking } from '../db/database.ts'
 import type { Caller } from '../session/caller.ts'
-import { type Answer, once, type Repeat, rootsOfAnswer } from './answer.ts'
+import { type Answer, once, type Repeat, rootsOfAnswer, signedAnswer } from './answer.ts'
 import type { Batch } from './batch-store.ts'
 import { fileNames, type Names } from './batches.ts'
 import type { UncountedDefinition } from './definition-store.ts'
@@ -10,7 +10,7 @@ import type { Change } from './live.ts'
 import { couponChanged } from './news.ts'
 import { handleOf } from './nonce.ts'
 import type { CouponService, CouponStores } from './service.ts'
-import { expired, mintedResult, type VoucherResult } from './voucher.ts'
+import { beginMinted, expired, type VoucherResult } from './voucher.ts'
 
 type MintInput = {
   couponId: string
@@ -31,19 +31,23 @@ export async function mintVouchers(
   { couponId, count, names }: MintInput,
   repeat: Repeat | null,
 ): Promise<Answer> {
-  const issueAll = async (tx: CouponStores & AfterCommit & Locking) => {
+  const issueAll = async (tx: CouponStores & AfterCommit & BeforeCommit & Locking) => {
     return once(service, tx, repeat, async () => {
       const now = service.now()
       // Permission comes first, so that a stranger does not learn whether a coupon is archived or used up.
       const definition = await mintableBy(tx, caller, couponId)
       const how = { count: count ?? 1, mintedBy: caller.pubkey, now }
-      const vouchers = await issueVouchers(service, tx, definition, how)
-      const batch = names && (await fileNames(service, tx, definition, names, { vouchers, now }))
-      const body = JSON.stringify(
-        count === null && !names ? vouchers[0] : { vouchers, ...batchView(batch) },
-      )
-      if (repeat) await service.charge(tx, definition.owner, { bytes: Buffer.byteLength(body) })
-      return { status: 200, body }
+      const issued = await issueVouchers(service, tx, definition, how)
+      const batch = names && (await fileNames(service, tx, definition, names, { issued, now }))
+      const answer = signedAnswer(tx, repeat, () => {
+        const vouchers = issued.map(({ result }) => result())
+        return JSON.stringify(
+          count === null && !names ? vouchers[0] : { vouchers, ...batchView(batch) },
+        )
+      })
+      const bytes = Buffer.byteLength(answer.body)
+      if (repeat) await service.charge(tx, definition.owner, { bytes })
+      return answer
     })
   }
   // A request for many waits in the short queue of heavy operations. A caller without permission is sent with the
@@ -85,6 +89,9 @@ async function mintableBy(
 
 type Issue = { count: number; mintedBy: string; now: number }
 
+/** An issued voucher whose signature was begun. `result` is called once. */
+type Issued = { handle: Uint8Array; result: () => VoucherResult }
+
 /**
  * Issue vouchers of a definition that the caller may mint: a part of a transaction that has the definition as its
  * root. Refuses `disk-low`, `coupon-archived`, `coupon-expired`, `coupon-exhausted`, `vouchers-day-full`.
@@ -94,14 +101,14 @@ export async function issueVouchers(
   tx: CouponStores & AfterCommit & Locking,
   definition: UncountedDefinition,
   { count, mintedBy, now }: Issue,
-): Promise<VoucherResult[]> {
+): Promise<Issued[]> {
   service.requireDisk()
   // The count comes before the vouchers: parallel requests must not pass `maxUses` together.
   if (!(await tx.definitions.take(definition, count, now))) {
     throw refusalOfMint(definition, now)
   }
   await service.charge(tx, definition.owner, { vouchers: count })
-  const issued: { handle: Uint8Array; result: VoucherResult }[] = []
+  const issued: Issued[] = []
   for (let made = 0; made < count; made++) {
     issued.push(await issue(service, tx, definition, { mintedBy, now }))
   }
@@ -117,7 +124,7 @@ export async function issueVouchers(
     mintedBy,
   }
   tx.tell(couponChanged, change)
-  return issued.map(({ result }) => result)
+  return issued
 }
 
 async function issue(
@@ -125,11 +132,11 @@ async function issue(
   tx: CouponStores,
   definition: UncountedDefinition,
   { mintedBy, now }: Pick<Issue, 'mintedBy' | 'now'>,
-): Promise<{ handle: Uint8Array; result: VoucherResult }> {
+): Promise<Issued> {
   const nonce = service.newNonce()
   const handle = handleOf(nonce)
   const { owner, id: couponId, rowId: definitionRowId, revisionId } = definition
-  const result = mintedResult(service.signer, { couponId, owner, terms: definition, nonce }, now)
+  const result = beginMinted(service.signer, { couponId, owner, terms: definition, nonce }, now)
   await tx.vouchers.issue(handle, { definitionRowId, revisionId, mintedBy, now })
   return { handle, result }
 }

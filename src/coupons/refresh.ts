@@ -4,7 +4,7 @@ import type { AfterCommit, Locking } from '../db/database.ts'
 import { couponChanged } from './news.ts'
 import { handleOf } from './nonce.ts'
 import type { CouponService, CouponStores } from './service.ts'
-import { mintedResult, refusalFor, spendable, type Voucher } from './voucher.ts'
+import { beginMinted, refusalFor, spendable, type Voucher } from './voucher.ts'
 
 type RefreshInput = { nonce: string; key: string }
 
@@ -24,15 +24,36 @@ type RefreshOutcome = { replayed: boolean; body: string }
  */
 export function refresh(service: CouponService, input: RefreshInput): Promise<RefreshOutcome> {
   const roots = [{ voucher: handleOf(input.nonce) }]
-  return service.database.transact({ roots }, (tx) => refreshWithin(service, tx, input))
+  return service.database.transact({ roots }, async (tx) => {
+    const burned = await burn(service, tx, input)
+    if ('replayed' in burned) return burned
+    const outcome = { replayed: false, body: '' }
+    // The answer is signed by another thread meanwhile, and sealed before the commit.
+    tx.beforeCommit(() => {
+      outcome.body = burned.file()
+    })
+    return outcome
+  })
 }
 
 /** `refresh` as a part of a larger transaction: the burn commits together with the rest of it. */
 export async function refreshWithin(
   service: Refreshing,
-  tx: Pick<CouponStores, 'vouchers'> & AfterCommit & Locking,
-  { nonce, key }: RefreshInput,
+  tx: Refreshed,
+  input: RefreshInput,
 ): Promise<RefreshOutcome> {
+  const burned = await burn(service, tx, input)
+  return 'replayed' in burned ? burned : { replayed: false, body: burned.file() }
+}
+
+type Refreshed = Pick<CouponStores, 'vouchers'> & AfterCommit & Locking
+
+/** Without a replay, the answer is still to be stored: `file` signs it, stores it and returns it. */
+async function burn(
+  service: Refreshing,
+  tx: Refreshed,
+  { nonce, key }: RefreshInput,
+): Promise<RefreshOutcome | { file: () => string }> {
   const now = service.now()
   const handle = handleOf(nonce)
   const old = await tx.vouchers.find(handle)
@@ -45,14 +66,12 @@ export async function refreshWithin(
   requireNoWait(service.refreshes.wait(old.rootId))
 
   await service.charge(tx, old.owner, { refreshes: 1 })
-  // The answer is signed and sealed before the burn, so that a failing signer burns nothing.
   const successor = service.newNonce()
-  const body = JSON.stringify(mintedResult(service.signer, { ...old, nonce: successor }, now))
-  const sealed = seal(service.storeKey, binding, body)
-  const by = { handle: handleOf(successor), keyMac, sealed, now }
-  // From here it must succeed: the burn and the successor commit together. The guarded UPDATE decides between
-  // parallel refreshes and claims.
-  if (!(await tx.vouchers.replace(old, by))) throw refusalFor(old, now, 'refresh')
+  const newHandle = handleOf(successor)
+  const result = beginMinted(service.signer, { ...old, nonce: successor }, now)
+  // From here it must succeed: burn, successor and answer commit together, or none of them if the signer fails. The
+  // guarded UPDATE decides between parallel refreshes and claims.
+  if (!(await tx.vouchers.replace(old, newHandle, now))) throw refusalFor(old, now, 'refresh')
   const { owner, couponId } = old
   const change = {
     type: 'refreshed',
@@ -60,12 +79,19 @@ export async function refreshWithin(
     couponId,
     at: now,
     handle,
-    successor: by.handle,
+    successor: newHandle,
   } as const
   // After the commit, because the transaction may be run again and must not count twice.
   tx.afterCommit(() => service.refreshes.made(old.rootId))
   tx.tell(couponChanged, change)
-  return { replayed: false, body }
+  return {
+    file() {
+      const body = JSON.stringify(result())
+      const sealed = seal(service.storeKey, binding, body)
+      tx.vouchers.fileRefresh(old, { handle: newHandle, keyMac, sealed })
+      return body
+    },
+  }
 }
 
 /** Open the stored answer of a refresh. Only the same nonce and key can open it. Refuses `voucher-refreshed`. */

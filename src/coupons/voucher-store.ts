@@ -272,14 +272,21 @@ export function createVoucherStore(sql: Sql) {
       return true
     },
 
-    /** Burn `old` and insert its successor. False if it was not spendable; the UPDATE itself checks it again. */
-    async replace(old: Voucher, by: Successor): Promise<boolean> {
-      if (!(await endOpen.expectOne('refreshed', by.now, old.rowId, by.now))) return false
+    /**
+     * Burn `old` and insert its successor. False if it was not spendable; the UPDATE itself checks it again. `fileRefresh`
+     * has to follow in the same transaction.
+     */
+    async replace(old: Voucher, handle: Uint8Array, now: number): Promise<boolean> {
+      if (!(await endOpen.expectOne('refreshed', now, old.rowId, now))) return false
       const { rowId, definitionRowId, revisionId, rootId } = old
-      insertSuccessor.run(by.handle, definitionRowId, revisionId, rootId, by.now, rowId)
-      insertRefresh.run(by.handle, old.rowId, by.keyMac, by.sealed)
+      insertSuccessor.run(handle, definitionRowId, revisionId, rootId, now, rowId)
       addTotals.run(0, 1)
       return true
+    },
+
+    /** Store the answer of the refresh that burned a voucher. */
+    fileRefresh(old: Voucher, { handle, keyMac, sealed }: FiledRefresh): void {
+      insertRefresh.run(handle, old.rowId, keyMac, sealed)
     },
 
     /** The refresh that burned a voucher, or null. */
@@ -308,7 +315,8 @@ type Filed = {
   /** The key that authenticated the claim. `listed`: it is the owner's or a minter's. */
   by: { pubkey: string; listed: boolean } | null
 }
-type Successor = { handle: Uint8Array; keyMac: Uint8Array; sealed: Uint8Array; now: number }
+/** A refresh, with the handle of the successor. */
+type FiledRefresh = { handle: Uint8Array; keyMac: Uint8Array; sealed: Uint8Array }
 
 function voucherOf(row: VoucherRow, { couponId, owner, terms }: FrozenVoucher): Voucher {
   const killed = row.phase === 'minted' && row.killed_at !== null

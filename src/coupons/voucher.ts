@@ -89,21 +89,35 @@ type Issued = FrozenVoucher & { nonce: string }
 
 /** Sign the event (kind 20402) of a voucher minted at `now`, and build the answer. */
 export function mintedResult(signer: Signer, issued: Issued, now: number): VoucherResult {
-  const voucher = signVoucher(signer, issued, { phase: 'minted', at: now })
-  return { ...voucherView(issued, issued.nonce), voucher }
+  return resultOf(issued, signer.sign(unsigned(issued, 'minted', now)))
+}
+
+/** The same in two steps, as `begin` of the signer. */
+export function beginMinted(signer: Signer, issued: Issued, now: number): () => VoucherResult {
+  const voucher = signer.begin(unsigned(issued, 'minted', now))
+  return () => resultOf(issued, voucher())
 }
 
 /** Sign the event of a claim, and build the answer. A repeat has the same `claimedAt` and so the same event id. */
 export function claimedResult(signer: Signer, issued: Issued, claimedAt: number): VoucherResult {
-  const voucher = signVoucher(signer, issued, { phase: 'claimed', at: claimedAt })
+  return resultOf(issued, signer.sign(unsigned(issued, 'claimed', claimedAt)))
+}
+
+/** The same in two steps, as `begin` of the signer. */
+export function beginClaimed(signer: Signer, issued: Issued, at: number): () => VoucherResult {
+  const voucher = signer.begin(unsigned(issued, 'claimed', at))
+  return () => resultOf(issued, voucher())
+}
+
+function resultOf(issued: Issued, voucher: NostrEvent): VoucherResult {
   return { ...voucherView(issued, issued.nonce), voucher }
 }
 
-function signVoucher(
-  signer: Signer,
+function unsigned(
   { couponId, owner, terms, nonce }: Issued,
-  { phase, at }: { phase: 'minted' | 'claimed'; at: number },
-): NostrEvent {
+  phase: 'minted' | 'claimed',
+  at: number,
+): Parameters<Signer['sign']>[0] {
   // The order of tags and keys is part of the protocol: it decides the event id, which a repeat must give again.
   const tags = [
     ['nonce', nonce],
@@ -125,7 +139,7 @@ function signVoucher(
     expiresAt: terms.expiresAt ?? undefined,
     rules: terms.rules ?? undefined,
   })
-  return signer.sign({ kind: kinds.voucher, created_at: at, tags, content })
+  return { kind: kinds.voucher, created_at: at, tags, content }
 }
 
 /** The row of a voucher in the issuances list. */

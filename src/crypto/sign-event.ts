@@ -1,10 +1,16 @@
 import type { VerifyHash } from '../nostr/delegation.ts'
 import { eventId, parseEvent, type Signer, type VerifyEvent } from '../nostr/event.ts'
-import type { SchnorrEngine } from './schnorr.ts'
+import type { Keypair, SchnorrEngine } from './schnorr.ts'
+import type { BeginHash } from './signing-thread.ts'
 
 /** Create a signer for one secret key: 32 bytes, or 64 lower-case hex digits. Throws RangeError on others. */
 export function createSigner(engine: SchnorrEngine, secret: string | Uint8Array): Signer {
-  const pair = engine.keypair(typeof secret === 'string' ? parseSecret(secret) : secret)
+  const pair = engine.keypair(secretBytes(secret))
+  return signerOf(pair, (hash) => () => pair.sign(hash))
+}
+
+/** A signer that shares its work with another thread. `begin` is that of signing-thread.ts, for the same secret. */
+export function signerOf(pair: Keypair, begin: BeginHash): Signer {
   const pubkey = pair.pubkey.toHex()
   return {
     pubkey,
@@ -12,6 +18,11 @@ export function createSigner(engine: SchnorrEngine, secret: string | Uint8Array)
       const id = eventId({ pubkey, created_at, kind, tags, content })
       const sig = pair.sign(Uint8Array.fromHex(id)).toHex()
       return { id, pubkey, created_at, kind, tags, content, sig }
+    },
+    begin({ created_at, kind, tags, content }) {
+      const id = eventId({ pubkey, created_at, kind, tags, content })
+      const signature = begin(Uint8Array.fromHex(id))
+      return () => ({ id, pubkey, created_at, kind, tags, content, sig: signature().toHex() })
     },
   }
 }
@@ -40,7 +51,11 @@ export function createHashVerifier(engine: SchnorrEngine): VerifyHash {
     )
 }
 
-function parseSecret(hex: string): Uint8Array {
-  if (!/^[0-9a-f]{64}$/.test(hex)) throw new RangeError('a secret key has 64 lower-case hex digits')
-  return Uint8Array.fromHex(hex)
+/** The bytes of a secret key. Throws RangeError for a text that is not 64 lower-case hex digits. */
+export function secretBytes(secret: string | Uint8Array): Uint8Array {
+  if (typeof secret !== 'string') return secret
+  if (!/^[0-9a-f]{64}$/.test(secret)) {
+    throw new RangeError('a secret key has 64 lower-case hex digits')
+  }
+  return Uint8Array.fromHex(secret)
 }

@@ -22,6 +22,10 @@ export class Batch {
   readonly #waiting = new Map<Sums, Map<string, Waiting>>()
   readonly #kept = new Map<object, Map<string, unknown>>()
   readonly #keptTables = new Set<string>()
+  /** Steps of operations that have run (`BeforeCommit`). */
+  #late: (() => void)[] = []
+  /** True while they are called. */
+  isLate = false
   readonly #run: Run
 
   constructor(run: Run) {
@@ -32,7 +36,40 @@ export class Batch {
   clear(): void {
     this.#waiting.clear()
     this.#kept.clear()
+    this.#late = []
     this.writes = 0
+  }
+
+  /** Number of steps that wait. */
+  get late(): number {
+    return this.#late.length
+  }
+
+  /** Let a step wait for the end of the commit, or for a statement that has to see its writes. */
+  putLate(step: () => void): void {
+    this.#late.push(step)
+  }
+
+  /** Drop the steps of an operation that is refused: all but the first `kept`. */
+  dropLate(kept: number): void {
+    this.#late.length = Math.min(this.#late.length, kept)
+  }
+
+  /** Call the steps that wait, in their order. */
+  runLate(): void {
+    if (this.#late.length === 0) return
+    const steps = this.#late
+    this.#late = []
+    this.isLate = true
+    try {
+      for (const step of steps) step()
+    } catch (cause) {
+      // The operation that runs now may be another one, as with counters.
+      this.writes++
+      throw cause
+    } finally {
+      this.isLate = false
+    }
   }
 
   /** Let a change of a counter wait. `params` are those of the statement that makes it. */

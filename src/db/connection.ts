@@ -1,4 +1,5 @@
 import { constants, type SQLQueryBindings, Database as Sqlite, type Statement } from 'bun:sqlite'
+import assert from 'node:assert/strict'
 import type { Batch } from './batch.ts'
 import {
   type CounterTable,
@@ -7,6 +8,7 @@ import {
   countOf,
   type Summable,
 } from './counters.ts'
+import { lateTables } from './database.ts'
 import type { Sql, SqlQuery, SqlValue } from './sql.ts'
 
 /** The oldest SQLite without known WAL corruption bugs that concern us. */
@@ -130,6 +132,8 @@ class BatchedQuery<Row, Params extends SqlValue[]> extends Query<Row, Params> {
   readonly #reads: readonly CounterTable[]
   /** Tables that it writes to. */
   readonly #writes: readonly string[]
+  /** It may read what steps write before the commit. */
+  readonly #late: boolean
 
   constructor(make: () => Statement<Row, SqlValue[]>, text: string, batch: Batch) {
     super(make)
@@ -137,9 +141,12 @@ class BatchedQuery<Row, Params extends SqlValue[]> extends Query<Row, Params> {
     this.#count = countOf(text)
     this.#reads = countersIn(text)
     this.#writes = tablesWritten(text)
+    this.#late = text.split(/\W+/).some((word) => lateTables.includes(word))
   }
 
   #ready(): Statement<Row, SqlValue[]> {
+    if (this.#late) this.#batch.runLate()
+    else assert(!this.#batch.isLate, 'a step before the commit is for late tables only')
     if (this.#reads.length > 0) this.#batch.write(this.#reads)
     return this.prepare()
   }

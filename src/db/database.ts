@@ -22,9 +22,11 @@ import type { Root, Roots } from './roots.ts'
  *   node, so that a lease is always ours.
  */
 export type Database<Tx> = {
-  transact<T>(plan: Plan<Tx>, operation: (tx: Tx & AfterCommit & Locking) => Promise<T>): Promise<T>
+  transact<T>(plan: Plan<Tx>, operation: Operation<Tx, T>): Promise<T>
   snapshot<T>(query: (tx: Tx) => Promise<T>): Promise<T>
 }
+
+export type Operation<Tx, T> = (tx: Tx & AfterCommit & BeforeCommit & Locking) => Promise<T>
 
 /** The part of an operation that an engine needs before it runs it. */
 export type Plan<Tx> = {
@@ -170,6 +172,18 @@ export type AfterCommit = {
   /** The same on every node: call those who listen to a topic. */
   tell<Body>(topic: Topic<Body>, body: Body): void
 }
+
+export type BeforeCommit = {
+  /**
+   * Call `step` before the commit, behind the operations that share it. It uses what another thread has made meanwhile, and
+   * decides nothing: it reads nothing and writes with `run`, to `lateTables` only. A statement that names one of them
+   * has it called before. Dropped like an effect; if it fails, so does the operation.
+   */
+  beforeCommit(step: () => void): void
+}
+
+/** Tables of rows that are written right before the commit. */
+export const lateTables: readonly string[] = ['refreshes']
 
 export type Locking = {
   /**

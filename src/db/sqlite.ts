@@ -7,7 +7,7 @@ import { limits } from '../base/limits.ts'
 import { nextTurn } from '../base/next-turn.ts'
 import { Refusal } from '../base/refusal.ts'
 import { Connection, requireVersion, setUp } from './connection.ts'
-import type { AfterCommit, Lease, Locking, OpenDatabase, Plan } from './database.ts'
+import type { Lease, OpenDatabase, Operation, Plan } from './database.ts'
 import { diskFailure } from './disk-error.ts'
 import { endProcess, type Failure, Fold } from './fold.ts'
 import { migrate, type Schema } from './migrations.ts'
@@ -117,10 +117,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
   }
 
   /** Operations run one after the other, so roots need no locks. */
-  transact<T>(
-    { first, rows = 1 }: Plan<Tx>,
-    operation: (tx: Tx & AfterCommit & Locking) => Promise<T>,
-  ): Promise<T> {
+  transact<T>({ first, rows = 1 }: Plan<Tx>, operation: Operation<Tx, T>): Promise<T> {
     if (this.#closed) return Promise.reject(new Refusal('shutting-down', { retryAfter: 5 }))
     const resting = this.#slowDisk?.refusal
     if (resting) return Promise.reject(resting)

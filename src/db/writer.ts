@@ -3,14 +3,14 @@ import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
 import { Batch } from './batch.ts'
 import { createSql } from './connection.ts'
-import type { AfterCommit, First, Locking } from './database.ts'
+import type { AfterCommit, BeforeCommit, First, Locking, Operation } from './database.ts'
 import { stateOfLog } from './fold.ts'
 import type { Listeners, Topic } from './news.ts'
 import type { Sql } from './sql.ts'
 
 /** An operation that waits for its commit. */
 export type Job<Tx> = {
-  operation: (tx: Tx & AfterCommit & Locking) => Promise<unknown>
+  operation: Operation<Tx, unknown>
   first: First<Tx> | undefined
   resolve: (value: never) => void
   reject: (cause: unknown) => void
@@ -21,7 +21,7 @@ export type Job<Tx> = {
 /** The writing connection. */
 export type Writer<Tx> = {
   connection: Sqlite
-  tx: Tx & AfterCommit & Locking
+  tx: Tx & AfterCommit & BeforeCommit & Locking
   batch: Batch
   /** The effects of the running operation. */
   effects: (() => void)[]
@@ -60,6 +60,7 @@ export function createWriter<Tx>(
     tx: {
       ...stores(createSql(connection, 'at once', batch)),
       afterCommit: (effect: () => void) => void writer.effects.push(effect),
+      beforeCommit: (step: () => void) => batch.putLate(step),
       tell: <Body>(topic: Topic<Body>, body: Body) =>
         void writer.effects.push(() => listeners.tell(topic, body)),
       lock: () => nothing,
@@ -115,7 +116,7 @@ async function runFreely<Tx>(
   for (const job of jobs) {
     if (await runFirst(writer, job)) {
       const kept = job.effects.length
-      const before = batch.writes
+      const { late, writes: before } = batch
       try {
         job.outcome = { value: await job.operation(tx) }
       } catch (refused) {
@@ -123,16 +124,18 @@ async function runFreely<Tx>(
         if (isSqliteFailure(refused)) throw refused
         if (batch.writes !== before) return false
         job.effects.length = kept
+        batch.dropLate(late)
         job.outcome = { refused }
       }
     }
     ran()
   }
   try {
+    batch.runLate()
     batch.write()
     return true
   } catch (cause) {
-    // A counter that its row refuses. With savepoints it refuses the operation that counted, and no other.
+    // A step that fails, or a counter that its row refuses. With savepoints it refuses its own operation, and no other.
     if (isSqliteFailure(cause)) throw cause
     return false
   }
@@ -147,6 +150,7 @@ async function runInSavepoint<Tx>(writer: Writer<Tx>, job: Job<Tx>): Promise<voi
   set.run()
   try {
     job.outcome = { value: await job.operation(tx) }
+    batch.runLate()
     batch.write()
     release.run()
   } catch (refused) {

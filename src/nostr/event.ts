@@ -9,11 +9,13 @@ export type NostrEvent = Static<typeof NostrEventModel>
 /** An event without id and signature. */
 type UnsignedEvent = Omit<NostrEvent, 'id' | 'sig'>
 
-/** A signer with one fixed key. `pubkey` is its x-only public key in hex. */
+/** A signer with one fixed key. `pubkey` is its x-only public key in hex. Synchronous. */
 export type Signer = {
   pubkey: string
-  /** Fill in pubkey, id and sig (NIP-01, BIP-340). Synchronous. */
+  /** Fill in pubkey, id and sig (NIP-01, BIP-340). */
   sign(event: Omit<UnsignedEvent, 'pubkey'>): NostrEvent
+  /** The same in two steps. Another thread may sign between them. The function is called once. */
+  begin(event: Omit<UnsignedEvent, 'pubkey'>): () => NostrEvent
 }
 
 /** True if the event is well-formed and its id and signature are right (NIP-01). Synchronous, never throws. */

@@ -2,7 +2,6 @@ import { countOnce } from '../base/count-once.ts'
 import { Refusal } from '../base/refusal.ts'
 import type { UncountedDefinition } from '../coupons/definition-store.ts'
 import { issueVouchers } from '../coupons/mint.ts'
-import { handleOf } from '../coupons/nonce.ts'
 import { mac, seal, unseal } from '../crypto/seal.ts'
 import type { Caller } from '../session/caller.ts'
 import { secondsToNextDay } from './day.ts'
@@ -53,12 +52,12 @@ export function take(
     count()
     const definition = await definitionOf(tx, poster)
     const how = { count: 1, mintedBy: poster.owner, now }
-    const [voucher] = await issueVouchers(coupons, tx, definition, how)
-    if (!voucher) throw new Error('a take issued no voucher')
-    const body = JSON.stringify(voucher)
+    const [issued] = await issueVouchers(coupons, tx, definition, how)
+    if (!issued) throw new Error('a take issued no voucher')
+    const body = JSON.stringify(issued.result())
     const sealed = seal(coupons.storeKey, binding, body)
     await coupons.charge(tx, poster.owner, { bytes: sealed.length })
-    tx.posters.fileTake(poster.rowId, handleOf(voucher.nonce), { slot, sealed, taker, day })
+    tx.posters.fileTake(poster.rowId, issued.handle, { slot, sealed, taker, day })
     return { replayed: false, body }
   })
 }

@@ -1,5 +1,17 @@
 import { expect } from 'bun:test'
-import { at, bytes, count, defined, filed, found, handle, issued, key, uuid } from './fixtures.ts'
+import {
+  at,
+  bytes,
+  count,
+  defined,
+  filed,
+  found,
+  handle,
+  handOn,
+  issued,
+  key,
+  uuid,
+} from './fixtures.ts'
 import type { CouponTx, It, Stores } from './harness.ts'
 
 const all = { limit: 500, before: null }
@@ -49,7 +61,7 @@ export function batches(it: It<CouponTx>): void {
     await stores.write(async (tx) => {
       await tx.vouchers.claim(found(vouchers[0]), filed, at)
       await tx.vouchers.void(found(vouchers[1]), at)
-      await tx.vouchers.replace(found(vouchers[2]), successor)
+      await handOn(tx, found(vouchers[2]), successor)
       await tx.vouchers.claim(found(await tx.vouchers.find(handle(9))), filed, at)
     })
     await stores.read(async (tx) => {
@@ -73,7 +85,7 @@ export function batches(it: It<CouponTx>): void {
   it('a label stays with its chain: in the list, and in the redemptions', async (stores) => {
     const { vouchers, definition } = await prepared(stores, [1])
     await stores.write(async (tx) => {
-      await tx.vouchers.replace(found(vouchers[0]), successor)
+      await handOn(tx, found(vouchers[0]), successor)
       await tx.vouchers.claim(found(await tx.vouchers.find(handle(9))), filed, at)
       await issued(tx, definition, [2])
       tx.batches.file(handle(2), null, 'Ana')

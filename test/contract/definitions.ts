@@ -8,6 +8,7 @@ import {
   filed,
   found,
   handle,
+  handOn,
   issued,
   key,
   most,
@@ -421,7 +422,7 @@ export function statistics(it: It<CouponTx>): void {
       await tx.vouchers.claim(found(claimed), filed, at)
       await tx.vouchers.void(found(voided), at)
       const by = { handle: handle(9), keyMac: bytes(32, 9), sealed: bytes(40, 9), now: at }
-      await tx.vouchers.replace(found(old), by)
+      await handOn(tx, found(old), by)
       const later = { ...definition, issued: 4, expiresAt: at + 20 }
       await tx.definitions.update(later, true)
       await issued(tx, found(await tx.definitions.find(uuid(1))), [5, 6, 7])

@@ -106,3 +106,12 @@ export function succeeds(work: Promise<unknown>): Promise<boolean> {
 export function count(outcomes: readonly boolean[]): number {
   return outcomes.filter(Boolean).length
 }
+
+type Refresh = { handle: Uint8Array; keyMac: Uint8Array; sealed: Uint8Array; now: number }
+
+/** Burn a voucher and store the answer with its successor. False if it was not spendable. */
+export async function handOn(tx: CouponTx, old: Voucher, by: Refresh): Promise<boolean> {
+  const burned = await tx.vouchers.replace(old, by.handle, by.now)
+  if (burned) tx.vouchers.fileRefresh(old, by)
+  return burned
+}

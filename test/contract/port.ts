@@ -285,6 +285,55 @@ export function describeEngine(
     ])
   })
 
+  it('a step runs behind its operation, and before its effects and its answer', async () => {
+    const { database } = await start()
+    const done: string[] = []
+    await database.transact({ roots: 'none' }, async (tx) => {
+      tx.afterCommit(() => done.push('effect'))
+      tx.beforeCommit(() => done.push('step'))
+      tx.beforeCommit(() => done.push('next step'))
+      await tx.put('a', '1')
+      done.push('operation')
+    })
+    done.push('answer')
+    expect(done).toEqual(['operation', 'step', 'next step', 'effect', 'answer'])
+  })
+
+  it('a refused operation has no step, and one whose step fails has no writes', async () => {
+    const { database, peek } = await start()
+    const steps: string[] = []
+    const bug = new Bug('a mistake in the step')
+    const operation = (name: string, outcome: 'good' | 'refused' | 'undone' | 'late') =>
+      database.transact({ roots: 'none' }, async (tx) => {
+        tx.beforeCommit(() => {
+          steps.push(name)
+          if (outcome === 'late') throw bug
+        })
+        if (outcome === 'refused') throw new Refusal('coupon-unknown')
+        await tx.put(name, '1')
+        if (outcome === 'undone') throw new Refusal('coupon-unknown')
+      })
+    const all = async (outcomes: Parameters<typeof operation>[1][]) => {
+      steps.length = 0
+      return await Promise.allSettled(outcomes.map((one) => operation(one, one)))
+    }
+    const statuses = (settled: PromiseSettledResult<unknown>[]) =>
+      settled.map(({ status }) => status)
+    expect(statuses(await all(['good', 'refused']))).toEqual(['fulfilled', 'rejected'])
+    expect(steps).toEqual(['good'])
+    expect(statuses(await all(['undone', 'good']))).toEqual(['rejected', 'fulfilled'])
+    expect(steps).toEqual(['good'])
+    const settled = await all(['good', 'late', 'refused'])
+    expect(statuses(settled)).toEqual(['fulfilled', 'rejected', 'rejected'])
+    expect((settled[1] as PromiseRejectedResult).reason).toBe(bug)
+    expect(steps).not.toContain('refused')
+    expect([await peek('good'), await peek('undone'), await peek('late')]).toEqual([
+      '1',
+      null,
+      null,
+    ])
+  })
+
   it('a broken constraint rejects its operation alone', async () => {
     const { database, peek } = await start()
     await database.transact({ roots: 'none' }, (tx) => tx.insert('a', 'first'))
@@ -495,6 +544,19 @@ export function describeSerialEngine(engine: string, open: () => SerialEngineUnd
     await Promise.all(order.map(increment))
     expect(peek('counter')).toBe(String(order.length))
     expect(seen).toEqual(order)
+  })
+
+  it('steps run behind all operations of their commit, before any of it is seen', async () => {
+    const { database, peek } = start()
+    const done: unknown[] = []
+    const operation = (name: string) =>
+      database.transact({ roots: 'none' }, async (tx) => {
+        tx.beforeCommit(() => done.push([name, peek('a'), peek('b')]))
+        await tx.put(name, '1')
+        done.push(name)
+      })
+    await Promise.all([operation('a'), operation('b')])
+    expect(done).toEqual(['a', 'b', ['a', null, null], ['b', null, null]])
   })
 
   it('an operation that awaits anything but tx fails, and its whole batch is undone', async () => {

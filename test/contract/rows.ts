@@ -10,6 +10,7 @@ import {
   event,
   found,
   handle,
+  handOn,
   issued,
   key,
   most,
@@ -236,7 +237,7 @@ function fill(stores: Stores<CouponTx>): Promise<void> {
     const filed = { zapRequest: null, zapRequestId: null, amountMsat: 5, purchase: null, by }
     await tx.vouchers.claim(found(claimed), filed, at)
     const successor = { handle: handle(4), keyMac: bytes(32, 4), sealed: bytes(9, 4), now: at }
-    await tx.vouchers.replace(found(old), successor)
+    await handOn(tx, found(old), successor)
     tx.sql
       .query<null, [number]>(
         'INSERT INTO kills (definition_id, upto_voucher_id, killed_at) VALUES (?, 0, 1)',

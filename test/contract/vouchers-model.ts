@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import type { StoredDefinition } from '../../src/coupons/definition-store.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
-import { at, defined, filed, found, handle, issued, uuid } from './fixtures.ts'
+import { at, defined, filed, found, handle, handOn, issued, uuid } from './fixtures.ts'
 import type { CouponTx, It } from './harness.ts'
 
 type ModelVoucher = {
@@ -77,7 +77,7 @@ export function modelVouchers(it: It<CouponTx>): void {
         return () => end(model, 'voided')
       }
       const by = { handle: handle(next), keyMac, sealed, now }
-      expect(await tx.vouchers.replace(voucher, by)).toBe(model !== null)
+      expect(await handOn(tx, voucher, by)).toBe(model !== null)
       return () => {
         if (!model) return
         end(model, 'refreshed')

@@ -9,6 +9,7 @@ import {
   filed,
   found,
   handle,
+  handOn,
   issued,
   key,
   most,
@@ -99,9 +100,9 @@ export function vouchers(it: It<CouponTx>): void {
     await prepared(stores, [1, 2, 3, 4], at + 10)
     const outcomes = await stores.write(async (tx) => [
       await tx.vouchers.claim(await voucher(tx, 1), filed, at + 10),
-      await tx.vouchers.replace(await voucher(tx, 1), successor(9, at + 10)),
+      await handOn(tx, await voucher(tx, 1), successor(9, at + 10)),
       await tx.vouchers.claim(await voucher(tx, 1), filed, at + 9),
-      await tx.vouchers.replace(await voucher(tx, 2), successor(8, at + 9)),
+      await handOn(tx, await voucher(tx, 2), successor(8, at + 9)),
       await tx.vouchers.void(await voucher(tx, 3), at + 99),
     ])
     expect(outcomes).toEqual([false, false, true, true, true])
@@ -112,10 +113,10 @@ export function vouchers(it: It<CouponTx>): void {
     const old = found(vouchers[0])
     const spent = await Promise.all([
       stores.write((tx) => tx.vouchers.claim(old, filed, at)),
-      stores.write((tx) => tx.vouchers.replace(old, successor(2))),
+      stores.write((tx) => handOn(tx, old, successor(2))),
       stores.write((tx) => tx.vouchers.void(old, at)),
       stores.write((tx) => tx.vouchers.claim(old, filed, at)),
-      stores.write((tx) => tx.vouchers.replace(old, successor(3))),
+      stores.write((tx) => handOn(tx, old, successor(3))),
     ])
     expect(count(spent)).toBe(1)
     const { claimed, voided, refreshed } = await stores.read((tx) => tx.vouchers.totals())
@@ -126,9 +127,9 @@ export function vouchers(it: It<CouponTx>): void {
     await prepared(stores, [1])
     await stores.write(async (tx) => {
       expect(await tx.vouchers.findRefresh((await voucher(tx, 1)).rowId)).toBeNull()
-      expect(await tx.vouchers.replace(await voucher(tx, 1), successor(2, at + 1))).toBe(true)
-      expect(await tx.vouchers.replace(await voucher(tx, 2), successor(3, at + 2))).toBe(true)
-      expect(await tx.vouchers.replace(await voucher(tx, 1), successor(4, at + 3))).toBe(false)
+      expect(await handOn(tx, await voucher(tx, 1), successor(2, at + 1))).toBe(true)
+      expect(await handOn(tx, await voucher(tx, 2), successor(3, at + 2))).toBe(true)
+      expect(await handOn(tx, await voucher(tx, 1), successor(4, at + 3))).toBe(false)
     })
     await stores.read(async (tx) => {
       const [first, last] = [await voucher(tx, 1), await voucher(tx, 3)]
@@ -162,9 +163,9 @@ export function vouchers(it: It<CouponTx>): void {
 
   it('a used handle refuses the refresh, and the burned voucher with it', async (stores) => {
     await prepared(stores, [1, 2])
-    await stores.refuses(async (tx) => tx.vouchers.replace(await voucher(tx, 1), successor(2)))
+    await stores.refuses(async (tx) => handOn(tx, await voucher(tx, 1), successor(2)))
     await stores.refuses(async (tx) =>
-      tx.vouchers.replace(await voucher(tx, 1), { ...successor(3), keyMac: bytes(31, 1) }),
+      handOn(tx, await voucher(tx, 1), { ...successor(3), keyMac: bytes(31, 1) }),
     )
   })
 
@@ -185,7 +186,7 @@ export function vouchers(it: It<CouponTx>): void {
     const root = found(vouchers[0]).rowId
     await stores.write(async (tx) => {
       for (const number of [1, 2, 3]) {
-        await tx.vouchers.replace(await voucher(tx, number), successor(number + 1))
+        await handOn(tx, await voucher(tx, number), successor(number + 1))
       }
     })
     const chain = (from: number, most: number) =>
@@ -218,7 +219,7 @@ export function vouchers(it: It<CouponTx>): void {
     await prepared(stores, [1, 2, 3])
     await stores.undone(async (tx) => {
       await tx.vouchers.claim(await voucher(tx, 1), filed, at)
-      await tx.vouchers.replace(await voucher(tx, 2), successor(4))
+      await handOn(tx, await voucher(tx, 2), successor(4))
       await tx.vouchers.void(await voucher(tx, 3), at)
       await kill(tx, at)
       await tx.vouchers.sweep(found(await tx.vouchers.nextKill()), 2)
@@ -268,13 +269,13 @@ export function voids(it: It<CouponTx>): void {
     await prepared(stores, [1, 2, 3])
     await stores.write(async (tx) => {
       await tx.vouchers.claim(await voucher(tx, 1), filed, at)
-      await tx.vouchers.replace(await voucher(tx, 2), successor(4))
+      await handOn(tx, await voucher(tx, 2), successor(4))
       await kill(tx, at + 5)
       await issued(tx, await definition(tx), [5])
     })
     const spent = await stores.write(async (tx) => [
       await tx.vouchers.claim(await voucher(tx, 3), filed, at + 6),
-      await tx.vouchers.replace(await voucher(tx, 4), successor(6)),
+      await handOn(tx, await voucher(tx, 4), successor(6)),
       await tx.vouchers.void(await voucher(tx, 3), at + 6),
       await tx.vouchers.claim(await voucher(tx, 5), filed, at + 6),
     ])
@@ -349,7 +350,7 @@ export function voids(it: It<CouponTx>): void {
     await prepared(stores, [1, 2, 3])
     await stores.write(async (tx) => {
       await tx.vouchers.claim(await voucher(tx, 1), filed, at)
-      await tx.vouchers.replace(await voucher(tx, 2), successor(4))
+      await handOn(tx, await voucher(tx, 2), successor(4))
       await kill(tx, at + 5)
       await tx.vouchers.sweep(found(await tx.vouchers.nextKill()), 100)
       expect(await tx.vouchers.nextKill()).toBeNull()

@@ -125,8 +125,8 @@ export const couponFaults: PlantedFault[] = [
     'a refresh answers a nonce that was not stored',
     'test/unit/model.test.ts',
     'src/coupons/refresh.ts',
-    'const by = { handle: handleOf(successor), keyMac',
-    'const by = { handle: handleOf(service.newNonce()), keyMac',
+    'const newHandle = handleOf(successor)',
+    'const newHandle = handleOf(service.newNonce())',
   ),
   planted(
     'an answer under an Idempotency-Key is stored after it was given',

@@ -197,6 +197,27 @@ export const engineFaults: PlantedFault[] = [
     '',
   ),
   planted(
+    'a statement does not see the answers of its commit',
+    batchSuite,
+    'src/db/connection.ts',
+    'if (this.#late) this.#batch.runLate()\n    else assert',
+    'if (!this.#late) assert',
+  ),
+  planted(
+    'an answer is stored although its refresh was refused',
+    engineSuite,
+    writer,
+    '        batch.dropLate(late)\n',
+    '',
+  ),
+  planted(
+    'a voucher has the signature of another one',
+    'test/unit/signing-thread.test.ts',
+    'src/crypto/signing-ring.ts',
+    '    if (this.#numbers[slot] !== number) return sign(hash)\n',
+    '',
+  ),
+  planted(
     'the effects of a refused operation take place',
     engineSuite,
     writer,

@@ -32,8 +32,8 @@ export const judgedFaults: PlantedFault[] = [
       { file: mint, find: 'made < count; made++', replace: 'made <= count; made++' },
       {
         file: mint,
-        find: 'return issued.map(({ result }) => result)',
-        replace: 'return issued.slice(0, count).map(({ result }) => result)',
+        find: '  return issued\n',
+        replace: '  return issued.slice(0, count)\n',
       },
     ],
     suites: [powerCut],

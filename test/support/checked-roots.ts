@@ -5,7 +5,7 @@
  */
 import { Database as Sqlite } from 'bun:sqlite'
 import { Batch } from '../../src/db/batch.ts'
-import type { AfterCommit, Locking, Plan } from '../../src/db/database.ts'
+import type { BeforeCommit, Operation, Plan } from '../../src/db/database.ts'
 import { kindOf, placeOf, type Root } from '../../src/db/roots.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
 import { k1HashOf } from '../../src/wallet/cards/scan-store.ts'
@@ -218,8 +218,6 @@ Batch.prototype.putOff = function (...change) {
   this.write()
 }
 
-type Operation = (tx: AfterCommit & Locking) => Promise<unknown>
-
 let writer: Sqlite | null = null
 
 // An engine prepares this once for each connection that it writes on.
@@ -242,19 +240,23 @@ const transact = SqliteEngine.prototype.transact
 SqliteEngine.prototype.transact = function (
   this: SqliteEngine<unknown>,
   plan: Plan<unknown>,
-  operation: Operation,
+  operation: Operation<unknown, unknown>,
 ) {
   const first: Plan<unknown>['first'] = async (tx) => {
     writer?.run('DELETE FROM temp.touched')
     await plan.first?.(tx)
   }
-  return transact.call(this, { ...plan, first }, async (tx: AfterCommit & Locking) => {
+  return transact.call(this, { ...plan, first }, async (tx) => {
     const connection = writer
     if (!connection) return operation(tx)
     const held = new Held(connection, plan.roots === 'none' ? [] : plan.roots)
     const lock = async (...roots: Root[]) => held.add(roots)
+    // Each operation writes its late rows itself, too.
+    const steps: (() => void)[] = []
+    const beforeCommit: BeforeCommit['beforeCommit'] = (step) => void steps.push(step)
     try {
-      const value = await operation({ ...tx, lock })
+      const value = await operation({ ...(tx as typeof tx & object), lock, beforeCommit })
+      for (const step of steps) step()
       verify(connection, held)
       return value
     } catch (cause) {

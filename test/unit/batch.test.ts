@@ -1,17 +1,18 @@
 /** Operations of one commit write each counter once, and read a definition once. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { AssertionError } from 'node:assert/strict'
 import { join } from 'node:path'
 import { createStores, type Stores } from '../../src/app/stores.ts'
 import { limits } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
-import type { AfterCommit } from '../../src/db/database.ts'
+import type { AfterCommit, BeforeCommit } from '../../src/db/database.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { openConnection, SqliteEngine, type SqliteOptions } from '../../src/db/sqlite.ts'
 import { at, key, terms, uuid } from '../contract/fixtures.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
 
-type Tx = Stores & AfterCommit
+type Tx = Stores & AfterCommit & BeforeCommit
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closers.splice(0)) await close()
@@ -264,4 +265,90 @@ test('after two commits on a slow disk the next one waits for operations that sh
   // The disk is fast again.
   await transact(mint)
   expect([waiting.length, times('BEGIN IMMEDIATE')]).toEqual([0, 3])
+})
+
+describe('answers of refreshes that are stored before the commit', () => {
+  const bytes = (length: number) => new Uint8Array(length).fill(7)
+
+  /** Refresh a voucher. Its answer comes last. */
+  async function refresh(
+    tx: Tx,
+    handle: Uint8Array,
+    answer = () => bytes(40),
+  ): Promise<Uint8Array> {
+    const old = await tx.vouchers.find(handle)
+    const successor = new Uint8Array(16)
+    new DataView(successor.buffer).setUint32(0, ++made)
+    if (!old || !(await tx.vouchers.replace(old, successor, at))) throw new Error('not refreshed')
+    tx.beforeCommit(() => {
+      const refreshed = { handle: successor, keyMac: successor.slice().fill(1), sealed: answer() }
+      tx.vouchers.fileRefresh(old, { ...refreshed, keyMac: bytes(32) })
+    })
+    return successor
+  }
+
+  const sealedOf = async (tx: Tx, handle: Uint8Array) => {
+    const old = await tx.vouchers.find(handle)
+    return old && (await tx.vouchers.findRefresh(old.rowId))?.sealed
+  }
+
+  test('come behind all operations of the commit', async () => {
+    const { transact, ran, times } = await open()
+    const [one, other] = [await transact(issue), await transact(issue)]
+    ran.length = 0
+    await Promise.all([
+      transact((tx) => refresh(tx, one.handle)),
+      transact((tx) => refresh(tx, other.handle)),
+      transact(mint),
+    ])
+    expect([times('BEGIN IMMEDIATE'), times('INSERT INTO refreshes')]).toEqual([1, 2])
+    const first = ran.findIndex((text) => text.includes('INSERT INTO refreshes'))
+    expect(ran.slice(first).filter((text) => text.includes('INTO vouchers'))).toEqual([])
+  })
+
+  test('are seen by an operation of the same commit that asks for one', async () => {
+    const { transact, times } = await open()
+    const { handle } = await transact(issue)
+    const before = times('BEGIN IMMEDIATE')
+    const [successor, sealed] = await Promise.all([
+      transact((tx) => refresh(tx, handle)),
+      transact((tx) => sealedOf(tx, handle)),
+      transact(mint),
+    ])
+    expect(times('BEGIN IMMEDIATE')).toBe(before + 1)
+    expect(sealed).toEqual(bytes(40))
+    expect(await transact((tx) => sealedOf(tx, successor))).toBeUndefined()
+  })
+
+  test('that cannot be made burn nothing, and others of the commit stand', async () => {
+    const { engine, transact } = await open()
+    const vouchers = [await transact(issue), await transact(issue)]
+    const broken = new Error('the signer fails')
+    const fail = () => {
+      throw broken
+    }
+    const [good, bad, asked] = await Promise.allSettled(
+      [
+        (tx: Tx) => refresh(tx, vouchers[0]?.handle ?? bytes(16)),
+        (tx: Tx) => refresh(tx, vouchers[1]?.handle ?? bytes(16), fail),
+        (tx: Tx) => sealedOf(tx, vouchers[0]?.handle ?? bytes(16)),
+      ].map((operation) => transact<unknown>(operation)),
+    )
+    expect(good?.status).toBe('fulfilled')
+    expect(bad).toEqual({ status: 'rejected', reason: broken })
+    expect(asked).toEqual({ status: 'fulfilled', value: bytes(40) })
+    const phases = vouchers.map(({ handle }) => engine.snapshot((tx) => tx.vouchers.find(handle)))
+    expect((await Promise.all(phases)).map((one) => one?.phase)).toEqual(['refreshed', 'minted'])
+  })
+
+  test('are the only writes of a step', async () => {
+    const { engine, transact } = await open()
+    const { handle } = await transact(issue)
+    const late = transact(async (tx) => {
+      await refresh(tx, handle)
+      tx.beforeCommit(() => tx.batches.file(handle, null, 'Ana'))
+    })
+    expect(await late.catch((cause: unknown) => cause)).toBeInstanceOf(AssertionError)
+    expect((await engine.snapshot((tx) => tx.vouchers.find(handle)))?.phase).toBe('minted')
+  })
 })

@@ -6,7 +6,7 @@ import { createStores, type Stores } from '../../src/app/stores.ts'
 import { limits } from '../../src/base/limits.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import { createSql } from '../../src/db/connection.ts'
-import type { AfterCommit, Database, Locking, Plan } from '../../src/db/database.ts'
+import type { Database, Operation, Plan } from '../../src/db/database.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
 import { SqliteEngine } from '../../src/db/sqlite.ts'
 import { publish } from '../../src/gateway/publish.ts'
@@ -42,17 +42,19 @@ afterAll(cleanUp)
 
 /** A database that runs each operation twice: the first time nothing of it stands. */
 const twice: Database<Stores> = {
-  async transact<T>(
-    { first }: Plan<Stores>,
-    operation: (tx: Stores & AfterCommit & Locking) => Promise<T>,
-  ): Promise<T> {
+  async transact<T>({ first }: Plan<Stores>, operation: Operation<Stores, T>): Promise<T> {
     const run = async () => {
       const effects: (() => void)[] = []
       const afterCommit = (effect: () => void) => void effects.push(effect)
       const nothing = () => undefined
-      const tx = { ...stores, afterCommit, tell: nothing, lock: async () => undefined }
+      const steps: (() => void)[] = []
+      const beforeCommit = (step: () => void) => void steps.push(step)
+      const lock = async () => undefined
+      const tx = { ...stores, afterCommit, beforeCommit, tell: nothing, lock }
       await first?.(tx)
-      return { value: await operation(tx), effects }
+      const value = await operation(tx)
+      for (const step of steps) step()
+      return { value, effects }
     }
     connection.run('BEGIN')
     await run().catch(() => undefined)

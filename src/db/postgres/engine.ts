@@ -3,13 +3,12 @@ import type { Clock } from '../../base/clock.ts'
 import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import {
-  type AfterCommit,
   type First,
   type Lease,
-  type Locking,
   leader,
   type NodeFigures,
   type OpenDatabase,
+  type Operation,
   type Plan,
   type Upkeep,
 } from '../database.ts'
@@ -58,7 +57,7 @@ export type PostgresOptions<Tx> = {
 type Work<Tx> = {
   roots: readonly Root[]
   first: First<Tx> | undefined
-  operation: (tx: Tx & AfterCommit & Locking) => Promise<unknown>
+  operation: Operation<Tx, unknown>
   caller: Caller
   patient: boolean
 }
@@ -171,10 +170,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   /** The database itself says whether it was stopped properly, and recovers. */
   checked(_problems: number): void {}
 
-  async transact<T>(
-    { roots, first, rows = 1 }: Plan<Tx>,
-    operation: (tx: Tx & AfterCommit & Locking) => Promise<T>,
-  ): Promise<T> {
+  async transact<T>({ roots, first, rows = 1 }: Plan<Tx>, operation: Operation<Tx, T>): Promise<T> {
     const started = thisMoment()
     const lane = rows > limits.lightRowsMax ? 'heavy' : 'light'
     return this.#answered(async (caller) => {
@@ -353,11 +349,13 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
     const { roots, first, operation, caller, patient } = work
     requireCaller(caller)
     const effects: (() => void)[] = []
+    const steps: (() => void)[] = []
     const told: Told[] = []
     const transaction = session.begin('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', patient)
     const tx = {
       ...session.tx,
       afterCommit: (effect: () => void) => void effects.push(effect),
+      beforeCommit: (step: () => void) => void steps.push(step),
       tell: <Body>(topic: Topic<Body>, body: Body) => {
         effects.push(() => this.#listeners.tell(topic, body))
         const news = NewsLine.encode(topic, body)
@@ -376,7 +374,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
         kept = { effects: effects.length, told: told.length }
         transaction.savepoint()
       }
-      outcome = { value: await transaction.run(() => operation(tx)), effects, told }
+      outcome = { value: await transaction.run(() => operation(tx), steps), effects, told }
     } catch (cause) {
       // Of a broken transaction the first failure is the cause, whatever the operation made of it.
       const failure = (await transaction.failure()) ?? cause

@@ -155,9 +155,17 @@ export class OpenTransaction {
     this.#stopped.reject(cause)
   }
 
-  /** Run a part of the operation. Rejects when the transaction is stopped, even if the part never ends. */
-  run<T>(part: () => Promise<T>): Promise<T> {
-    return Promise.race([own.run(this, part), this.#stopped.promise])
+  /**
+   * Run a part of the operation, and the steps that it leaves for the end. Rejects when the transaction is stopped, even if
+   * the part never ends.
+   */
+  run<T>(part: () => Promise<T>, steps: readonly (() => void)[] = []): Promise<T> {
+    const whole = async () => {
+      const value = await part()
+      for (const step of steps) step()
+      return value
+    }
+    return Promise.race([own.run(this, whole), this.#stopped.promise])
   }
 
   send(text: string, params: readonly SqlValue[]): Promise<Result> {

@@ -1,0 +1,26 @@
+import { availableParallelism } from 'node:os'
+import type { Log } from '../base/log.ts'
+import type { SchnorrEngine } from '../crypto/schnorr.ts'
+import { createSigner, secretBytes, signerOf } from '../crypto/sign-event.ts'
+import { createSigningThread } from '../crypto/signing-thread.ts'
+import type { Signer } from '../nostr/event.ts'
+
+type ManagerSigner = { signer: Signer; stop: () => void }
+
+/** The signer of the manager key. A thread helps it where there is a processor for one. */
+export function openManagerSigner(
+  schnorr: SchnorrEngine,
+  managerSecret: string | Uint8Array,
+  log: Log,
+): ManagerSigner {
+  if (availableParallelism() < 2) {
+    return { signer: createSigner(schnorr, managerSecret), stop: () => undefined }
+  }
+  const secret = secretBytes(managerSecret)
+  const pair = schnorr.keypair(secret)
+  const { begin, stop } = createSigningThread({
+    ...{ pair, secret },
+    failed: (message) => log.warn('signing.thread-failed', { message }),
+  })
+  return { signer: signerOf(pair, begin), stop }
+}

@@ -1,0 +1,189 @@
+/** Signatures that a thread makes while operations go on. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { limits } from '../../src/base/limits.ts'
+import { openSchnorr } from '../../src/crypto/schnorr.ts'
+import { SigningRing } from '../../src/crypto/signing-ring.ts'
+import { createSigningThread } from '../../src/crypto/signing-thread.ts'
+import { until } from '../support/until.ts'
+
+const engine = openSchnorr()
+const secret = new Uint8Array(32).fill(3)
+const pair = engine.keypair(secret)
+const usual = { ...limits }
+const stops: (() => void)[] = []
+
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop()
+  Object.assign(limits, usual)
+})
+
+const hashOf = (number: number) => Bun.SHA256.hash(String(number), new Uint8Array(32)) as Uint8Array
+const right = (signature: Uint8Array, number: number) =>
+  engine.verify(signature, hashOf(number), pair.pubkey)
+
+describe('a ring without a thread', () => {
+  /** Hashes that this side signed itself, by their number. */
+  function counting() {
+    const signed: string[] = []
+    const sign = (hash: Uint8Array) => {
+      signed.push(hash.toHex())
+      return pair.sign(hash)
+    }
+    return { signed, sign }
+  }
+
+  test('gives back what nobody has begun', () => {
+    const ring = new SigningRing()
+    const { sign, signed } = counting()
+    const numbers = [0, 1, 2].map((number) => ring.post(hashOf(number), true) ?? -1)
+    expect(numbers).toEqual([0, 1, 2])
+    for (const number of [2, 0, 1])
+      expect(right(ring.take(number, hashOf(number), sign), number)).toBe(true)
+    expect(signed).toEqual([2, 0, 1].map((number) => hashOf(number).toHex()))
+  })
+
+  test('has room for a lap, and a hash that was passed over is signed by who needs it', () => {
+    const ring = new SigningRing()
+    const { sign, signed } = counting()
+    const lap = 1024
+    for (let number = 0; number < lap + 5; number++) {
+      expect(ring.post(hashOf(number), false)).toBe(number)
+    }
+    // The slot has another hash by now.
+    expect(right(ring.take(3, hashOf(3), sign), 3)).toBe(true)
+    expect(right(ring.take(lap + 3, hashOf(lap + 3), sign), lap + 3)).toBe(true)
+    expect(signed).toEqual([hashOf(3).toHex(), hashOf(lap + 3).toHex()])
+  })
+
+  test('does not wait for ever for a thread that stopped in the middle, nor use its slot', () => {
+    const ring = new SigningRing()
+    const { sign } = counting()
+    const stopped = new SigningRing(ring.memory)
+    const [first, second] = [ring.post(hashOf(1), false) ?? -1, ring.post(hashOf(2), false) ?? -1]
+    const dies = () => {
+      throw new Error('it stopped')
+    }
+    const serving = new SigningRing(ring.memory)
+    expect(() => serveFrom(serving, ring, dies)).toThrow('it stopped')
+    // Meanwhile this side signs what comes behind it.
+    expect(right(ring.take(first, hashOf(1), sign), 1)).toBe(true)
+    expect(right(ring.take(second, hashOf(2), sign), 2)).toBe(true)
+    for (let number = 3; number < 1025; number++) ring.post(hashOf(number), false)
+    expect(ring.post(hashOf(9), false)).toBeNull()
+    stopped.close()
+  })
+
+  /** Serve as if the thread had begun before anything was posted. */
+  function serveFrom(serving: SigningRing, { memory }: SigningRing, sign: () => never) {
+    const control = new Int32Array(memory, 0, 1)
+    const posted = Atomics.load(control, 0)
+    Atomics.store(control, 0, 0)
+    const wait = Atomics.wait
+    Atomics.wait = (() => {
+      Atomics.store(control, 0, posted)
+      return 'not-equal'
+    }) as typeof wait
+    try {
+      serving.serve(sign, 1)
+    } finally {
+      Atomics.wait = wait
+    }
+  }
+})
+
+describe('a thread', () => {
+  function open(spawn?: () => Worker) {
+    const failures: string[] = []
+    const failed = (message: string) => void failures.push(message)
+    const thread = createSigningThread({ pair, secret, failed, ...(spawn && { spawn }) })
+    stops.push(thread.stop)
+    let number = 0
+    /** Begin so many signatures, then ask for all. Returns how many of them another thread has made. */
+    const many = (count: number, own = pair.sign) => {
+      const begun = Array.from({ length: count }, () => {
+        const at = number++
+        return { at, signature: thread.begin(hashOf(at)) }
+      })
+      let here = 0
+      const sign = pair.sign
+      pair.sign = (hash, aux) => {
+        here++
+        return own(hash, aux)
+      }
+      try {
+        for (const { at, signature } of begun) expect(right(signature(), at)).toBe(true)
+      } finally {
+        pair.sign = sign
+      }
+      return count - here
+    }
+    return { thread, failures, many }
+  }
+
+  test('signs a part of many, and all signatures are right', async () => {
+    const { many, failures } = open()
+    let elsewhere = 0
+    await until('signatures of the thread', async () => {
+      elsewhere += many(100)
+      return elsewhere > 500
+    })
+    expect(failures).toEqual([])
+  })
+
+  test('does not start for few', async () => {
+    let spawned = 0
+    const { many } = open(() => {
+      spawned++
+      throw new Error('it is not needed')
+    })
+    for (let times = 0; times < 50; times++) expect(many(limits.signingThreadFrom - 1)).toBe(0)
+    expect(spawned).toBe(0)
+  })
+
+  test('ends when it has nothing to do, and starts again', async () => {
+    Object.assign(limits, { signingIdleSeconds: 0.05 })
+    const workers: Worker[] = []
+    const { many } = open(() => {
+      const worker = new Worker(new URL('../../src/crypto/signing-worker.ts', import.meta.url))
+      workers.push(worker)
+      return worker
+    })
+    await until('another thread', async () => {
+      many(limits.signingThreadFrom)
+      await Bun.sleep(100)
+      return workers.length > 2
+    })
+  })
+
+  test('that cannot start is told once, and signatures go on', async () => {
+    const { many, failures } = open(
+      () => new Worker(new URL('data:text/javascript,throw new Error("broken")')),
+    )
+    await until('the failure', async () => many(64) === 0 && failures.length > 0)
+    expect(many(64)).toBe(0)
+    await Bun.sleep(0)
+    expect(failures).toHaveLength(1)
+  })
+
+  test('with another key is not used', async () => {
+    const source = `onmessage = () => postMessage({ ready: new Uint8Array(32) })`
+    const { many, failures } = open(
+      () => new Worker(new URL(`data:text/javascript,${encodeURIComponent(source)}`)),
+    )
+    await until('the failure', async () => many(64) === 0 && failures.length > 0)
+    expect(failures).toEqual(['it has another key'])
+  })
+
+  test('ends with its service, also while it sleeps', async () => {
+    const closed = Promise.withResolvers<void>()
+    const { many, thread } = open(() => {
+      const worker = new Worker(new URL('../../src/crypto/signing-worker.ts', import.meta.url))
+      worker.addEventListener('close', () => closed.resolve())
+      return worker
+    })
+    await until('a signature of the thread', async () => many(64) > 0)
+    thread.stop()
+    await closed.promise
+    expect(many(64)).toBe(0)
+  })
+})
