@@ -17,6 +17,12 @@ export const checkedProgram: readonly string[] =
     ? [process.execPath, '--preload', own('checked-roots.ts'), main]
     : [built, 'checked']
 
+/** The program, whose limits do not change with time: without-time.ts. */
+export const timelessProgram: readonly string[] =
+  built === undefined
+    ? [process.execPath, '--preload', own('without-time.ts'), main]
+    : [built, 'without-time']
+
 /** The service with a way out to the loopback: loopback-child.ts. */
 export const loopbackProgram: readonly string[] =
   built === undefined ? [process.execPath, own('loopback-child.ts')] : [built, 'loopback']

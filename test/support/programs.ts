@@ -5,5 +5,8 @@ const [program] = argv.splice(2, 1)
 if (program === 'checked') {
   await import('./checked-roots.ts')
   await import('../../src/main.ts')
+} else if (program === 'without-time') {
+  await import('./without-time.ts')
+  await import('../../src/main.ts')
 } else if (program === 'loopback') await import('./loopback-child.ts')
 else throw new Error(`no program of the tests is called ${program}`)
