@@ -2,9 +2,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { closeBrowser } from '../support/browser.ts'
 import { call } from '../support/client.ts'
-import { makeKey } from '../support/merchant-page.ts'
+import { chooseKey, makeKey } from '../support/merchant-page.ts'
 import { checkEveryWidth, checkPage } from '../support/page-looks.ts'
-import { expectToast, stopClock } from '../support/page-states.ts'
+import { expectToast, nextFrame, stopClock } from '../support/page-states.ts'
 import { closePanels, openPanel, openWithKey, signIn } from '../support/panel-page.ts'
 import { pngOf } from '../support/pictures.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
@@ -75,6 +75,29 @@ test('the announcement is signed, and its arrival at the relay is shown', async 
   await page.getByText('llegó').waitFor()
   expect(await page.locator('.relays').textContent()).toContain('Este servicio')
   // The pressed button is gone; the focus goes on from here.
+  await page.locator('*:focus').getByText('llegó').waitFor()
+})
+
+test('the arrival stays when the answer to an earlier question comes late', async () => {
+  const { page, press } = await openPanel(server)
+  const held = Promise.withResolvers<void>()
+  let asked = 0
+  let answered = 0
+  await page.route('**/api/coupons', async (route) => {
+    const turn = ++asked
+    const response = await route.fetch()
+    // The first one opens the panel; the live stream asks for the second one.
+    if (turn === 2) await held.promise
+    await route.fulfill({ response })
+    answered++
+  })
+  await chooseKey(page)
+  await until('the overview is asked for again', () => asked > 1)
+  await press('Publicar')
+  await page.getByText('llegó').waitFor()
+  held.resolve()
+  await until('the page has an overview of now', () => answered > 2)
+  await nextFrame(page)
   await page.locator('*:focus').getByText('llegó').waitFor()
 })
 

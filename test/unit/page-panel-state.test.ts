@@ -8,28 +8,35 @@ const { pubkey } = newSigner()
 const page = pretendPage(() => undefined)
 const token = { pubkey, kind: 'extension', token: 'x', expiresAt: secondsNow() + 900 }
 page.texts.set('cuponera:panel', JSON.stringify(token))
-const { allFigures, failure, loadOverview, signOut, voidBatch } = await import(
-  '../../src/ui/panel/state.ts'
-)
+const { allFigures, changeCoupon, failure, findCoupon, loadOverview, signOut, voidBatch } =
+  await import('../../src/ui/panel/state.ts')
 const { emptyBatch, findBatchDraft, keepBatchDraft } = await import(
   '../../src/ui/panel/batch-draft.ts'
 )
 const { recipients, rememberRecipient } = await import('../../src/ui/hand/recipients.ts')
 const { changes, listening } = await import('../../src/ui/panel/changes.ts')
 
-/** The answers to the statistics, in the order of the requests. */
+/** The answers to the statistics and to overviews, in the order of the requests. */
 let statistics: (Response | Promise<Response>)[]
+let overviews: (Response | Promise<Response>)[]
 
 beforeEach(() => {
   statistics = []
+  overviews = []
   listening.value = false
   page.state.answer = (path) => {
     if (path.startsWith('/api/coupons/stats')) return statistics.shift() ?? counted(0)
-    if (path === '/api/coupons')
-      return Response.json({ coupons: [], minters: [], discovery: null, next: null })
+    if (path === '/api/coupons') return overviews.shift() ?? listed('Café')
+    if (path === '/api/coupons/c') return Response.json({ coupon: named('Té') })
     return Response.json({ voided: 2 })
   }
 })
+
+const named = (name: string) => ({ id: 'c', name })
+
+function listed(name: string): Response {
+  return Response.json({ coupons: [named(name)], minters: [], discovery: null, next: null })
+}
 
 function counted(claimed: number): Response {
   const figures = { issued: 5, open: 5 - claimed, expired: 0, claimed, voided: 0 }
@@ -45,6 +52,18 @@ test('an answer that comes late does not take back the figures of a later one', 
   late.resolve(counted(1))
   await first
   expect(allFigures().claimed).toBe(2)
+})
+
+test('an overview that was asked for before a change by this page does not take it back', async () => {
+  await loadOverview()
+  const late = Promise.withResolvers<Response>()
+  overviews = [late.promise, listed('Té verde')]
+  const loading = loadOverview()
+  await changeCoupon('c', { name: 'Té' })
+  expect(findCoupon('c')?.name).toBe('Té')
+  late.resolve(listed('Café'))
+  await loading
+  expect(findCoupon('c')?.name).toBe('Té verde')
 })
 
 test('a failure that comes late does not hide a later answer', async () => {

@@ -61,10 +61,13 @@ async function restore({ kind, pubkey }: Identity): Promise<PageSigner | null> {
 /** Numbers of the last load that was asked for, and of the latest one that was answered. */
 let asked = 0
 let answered = 0
+/** Counts the changes by this page that the overview shows without a load. */
+let amended = 0
 
 /** Load the overview. The old one stays until the new one is there. */
 export async function loadOverview(): Promise<void> {
   const turn = ++asked
+  const before = amended
   // After the answer to a later load, this one would take its figures back.
   const isStale = () => {
     answered = Math.max(answered, turn)
@@ -82,15 +85,17 @@ export async function loadOverview(): Promise<void> {
       counting(),
     ])
     if (isStale()) return
+    // It may be of the time before a change by this page, and would take that back.
+    if (amended !== before) return await loadOverview()
     batch(() => {
       overview.value = loaded
       takeFigures(counted)
     })
     // This key has access, so a code in the address is used up or not needed.
     forgetSetupCode()
-    const before = failure.peek()
+    const failed = failure.peek()
     failure.value = null
-    if (before instanceof ApiError && before.status === 403) letIn.value++
+    if (failed instanceof ApiError && failed.status === 403) letIn.value++
   } catch (cause) {
     if (!isStale()) failure.value = cause
   }
@@ -191,15 +196,20 @@ export function uploadPicture(photo: Blob): Promise<string> {
   return pictures.uploadPicture(session, photo)
 }
 
-/** Put a coupon from an answer into the overview, without loading all of it again. */
-function show(coupon: Definition): void {
+/** Put the change of an answer into the overview, without loading all of it again. */
+function amend(change: (shown: Overview) => Partial<Overview>): void {
+  amended++
   const { value } = overview
-  if (!value) return
-  const known = value.coupons.some(({ id }) => id === coupon.id)
-  const list = known
-    ? value.coupons.map((one) => (one.id === coupon.id ? coupon : one))
-    : [coupon, ...value.coupons]
-  overview.value = { ...value, coupons: list }
+  if (value) overview.value = { ...value, ...change(value) }
+}
+
+/** Show a coupon of an answer. */
+function show(coupon: Definition): void {
+  amend(({ coupons }) => {
+    const known = coupons.some(({ id }) => id === coupon.id)
+    const list = coupons.map((one) => (one.id === coupon.id ? coupon : one))
+    return { coupons: known ? list : [coupon, ...coupons] }
+  })
 }
 
 /** True when the coupon was deleted; false when it was archived, since it has vouchers. */
@@ -265,12 +275,12 @@ export async function announce(createdAt: number): Promise<Announced> {
   // Other programs read the announcement, so it names the public origin, if the service has one.
   const origin = document.documentElement.dataset.couponOrigin ?? location.origin
   const announced = await announcement.announce(session, origin, createdAt)
-  if (overview.value) overview.value = { ...overview.value, discovery: announced.event }
+  amend(() => ({ discovery: announced.event }))
   return announced
 }
 
 /** Stop publishing the announcement. */
 export async function withdraw(): Promise<void> {
   await announcement.withdraw(session)
-  if (overview.value) overview.value = { ...overview.value, discovery: null }
+  amend(() => ({ discovery: null }))
 }
