@@ -166,41 +166,41 @@ async function build() {
 
 /** Report page tests that were not run; they count as failed unless SKIP_UI=1 left them out. */
 function tellOfPages() {
-  if (skipped) {
-    console.log(`\nSKIP_UI=1: the ${countPages()} page tests were left out.`)
-  } else if (asked.length === 0) {
-    const tests = countPages()
-    console.log(
-      `\nNo browser: the ${tests} page tests count as failed (SKIP_UI=1 leaves them out).`,
-    )
-    total.failed += tests
-  }
+  tellOf('page tests', {
+    skip: 'SKIP_UI',
+    skipped,
+    lack: 'No browser',
+    count: () => countTests('./test/ui'),
+  })
 }
 
-/**
- * Report files of test/postgres that were not run; they count as failed unless SKIP_PG=1 left them out. Nothing counts
- * the tests of a file without a server.
- */
+/** The same of the tests of test/postgres and SKIP_PG=1. */
 function tellOfPostgres() {
-  const entries = readdirSync(join(root, 'test', 'postgres'))
-  const files = entries.filter((name) => name.endsWith('.test.ts')).length
-  if (postgresSkipped) {
-    console.log(`\nSKIP_PG=1: the ${files} files of test/postgres were left out.`)
-  } else if (asked.length === 0) {
-    complain(
-      `No PostgreSQL for this machine: the ${files} files of test/postgres count as failed (SKIP_PG=1 leaves them out).`,
-    )
-    total.failed += files - 1
+  tellOf('tests of test/postgres', {
+    skip: 'SKIP_PG',
+    skipped: postgresSkipped,
+    lack: 'No PostgreSQL for this machine',
+    count: () => countTests('--preload', './test/support/no-server.ts', './test/postgres'),
+  })
+}
+
+function tellOf(tests, { skip, skipped, lack, count }) {
+  if (skipped) console.log(`\n${skip}=1: the ${count()} ${tests} were left out.`)
+  else if (asked.length === 0) {
+    const number = count()
+    console.log(`\n${lack}: the ${number} ${tests} count as failed (${skip}=1 leaves them out).`)
+    total.failed += number
   }
 }
 
-/** The number of page tests: Bun prints it for a name pattern that matches no test. */
-function countPages() {
-  const args = ['test', '--isolate', '--test-name-pattern', '(?!)', './test/ui']
-  const { stdout, stderr } = spawnSync(bun, args, { cwd: root, encoding: 'utf8' })
-  const [, tests = '0'] = /skipping (\d+) tests/.exec(stdout + stderr) ?? []
-  // One failure at least, even when Bun finds no page test.
-  return Math.max(1, Number(tests))
+/** The number of tests in a folder, none of which runs: Bun prints it for a name pattern that matches no test. */
+function countTests(...args) {
+  const options = ['test', '--isolate', '--test-name-pattern', '(?!)', ...args]
+  const { stdout, stderr } = spawnSync(bun, options, { cwd: root, encoding: 'utf8' })
+  const output = stdout + stderr
+  const [, tests = '0'] = /skipping (\d+) tests/.exec(output) ?? []
+  // One failure at least, even when Bun finds no test. A file that does not load counts as one.
+  return Math.max(1, Number(tests), count(output, 'filtered out') + count(output, 'fail'))
 }
 
 /** A tool without a count of tests counts as one test. */

@@ -1,6 +1,7 @@
 /** Roots as locks: operations with a common root wait for each other, whichever its kind. */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { systemClock } from '../../src/base/clock.ts'
+import type { Connection } from '../../src/db/postgres/connection.ts'
 import { PostgresEngine } from '../../src/db/postgres/engine.ts'
 import type { Root } from '../../src/db/roots.ts'
 import type { Sql } from '../../src/db/sql.ts'
@@ -9,8 +10,6 @@ import { until } from '../support/until.ts'
 import { countWaiting } from '../support/waiting.ts'
 
 const databases = await openDatabases()
-const name = await databases.create('coupons')
-const setUp = await databases.connect(name)
 const bytes = (length: number, value: number) => new Uint8Array(length).fill(value)
 const uuid = (number: number) => `00000000-0000-4000-8000-00000000000${number}`
 const rows: [string, unknown[]][] = [
@@ -50,25 +49,30 @@ const rows: [string, unknown[]][] = [
     [bytes(16, 1), bytes(32, 1)],
   ],
 ]
-for (const [text, params] of rows) await setUp.send(text, params as never)
-
 type Counting = { add(): Promise<void>; total(): Promise<number> }
-const engine = new PostgresEngine<Counting>({
-  url: databases.server.url(name),
-  now: systemClock,
-  stores(sql: Sql) {
-    const read = sql.query<{ n: number }, []>('SELECT n FROM counter')
-    const write = sql.query<null, [number]>('UPDATE counter SET n = ?')
-    const total = async () => (await read.get())?.n ?? 0
-    return {
-      total,
-      async add() {
-        const before = await total()
-        for (let turn = 0; turn < 5; turn++) await Promise.resolve()
-        write.run(before + 1)
-      },
-    }
-  },
+function createCounter(sql: Sql): Counting {
+  const read = sql.query<{ n: number }, []>('SELECT n FROM counter')
+  const write = sql.query<null, [number]>('UPDATE counter SET n = ?')
+  const total = async () => (await read.get())?.n ?? 0
+  return {
+    total,
+    async add() {
+      const before = await total()
+      for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+      write.run(before + 1)
+    },
+  }
+}
+
+let name: string
+let setUp: Connection
+let engine: PostgresEngine<Counting>
+beforeAll(async () => {
+  name = await databases.create('coupons')
+  setUp = await databases.connect(name)
+  for (const [text, params] of rows) await setUp.send(text, params as never)
+  const url = databases.server.url(name)
+  engine = new PostgresEngine({ url, now: systemClock, stores: createCounter })
 })
 afterAll(async () => {
   await engine.close()

@@ -2,7 +2,7 @@
  * One member of the cluster of docs/cluster.md: patroni.yml, its block for the environment and the command of the unit, as
  * printed but for places, under Patroni itself. How a leader is replaced is for `npm run failover -- --patroni`.
  */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Connection } from '../../src/db/postgres/connection.ts'
@@ -12,7 +12,10 @@ import { until } from '../support/until.ts'
 
 if (!hasPatroni)
   console.log('left out: a member under Patroni (patroni and etcd are not installed)')
-const opened = hasPatroni ? await openPatroni(1) : null
+let opened: Awaited<ReturnType<typeof openPatroni>> | null = null
+beforeAll(async () => {
+  if (hasPatroni) opened = await openPatroni(1)
+})
 afterAll(() => opened?.stop())
 
 test('leads in strict synchronous mode, lets the service in by its password, and stops its server', async () => {

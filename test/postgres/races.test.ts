@@ -1,13 +1,16 @@
 /** Operations that overlap, most of them on money, at each of their statements: a part of the race matrix. */
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { races, runRaces } from '../fault/races.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { cleanUp } from '../support/server.ts'
-import { openMatrix, type Pair } from './races/matrix.ts'
+import { type Matrix, openMatrix, type Pair } from './races/matrix.ts'
 
 const databases = await openDatabases({ deadlock_timeout: '50ms', max_connections: '250' })
-const matrix = await openMatrix(databases)
+let matrix: Matrix
+beforeAll(async () => {
+  matrix = await openMatrix(databases)
+})
 afterAll(async () => {
   await matrix.close()
   await cleanUp()

@@ -1,38 +1,43 @@
 /** The catalogues of both engines, whose one text is schema.sql, and those of the relay. */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../src/base/clock.ts'
 import { couponSchema, relaySchema } from '../../src/db/migrations.ts'
 import { openDatabase } from '../../src/db/open.ts'
+import type { Connection } from '../../src/db/postgres/connection.ts'
 import { openPostgres } from '../../src/db/postgres/open.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
-import { differences, type Lines } from './schema/form.ts'
+import { differences, type Form, type Lines } from './schema/form.ts'
 import { readPostgres } from './schema/postgres-form.ts'
 import { readSqlite } from './schema/sqlite-form.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'cuponera-schema-'))
 const databases = await openDatabases()
-const name = await databases.createBare()
-const connection = await databases.connect(name)
 afterAll(async () => {
   await connection.end()
   await databases.stop()
   rmSync(directory, { recursive: true })
 })
 const stores = () => ({})
-const { database } = await openPostgres({
-  url: databases.server.url(name),
-  schema: couponSchema,
-  now: systemClock,
-  stores,
+let connection: Connection
+let coupons: Form
+let relay: Form
+let onFile: Form
+let onServer: Form
+beforeAll(async () => {
+  const name = await databases.createBare()
+  connection = await databases.connect(name)
+  const url = databases.server.url(name)
+  const options = { url, schema: couponSchema, now: systemClock, stores }
+  const { database } = await openPostgres(options)
+  await database.close()
+  coupons = await readFile('coupons.db', couponSchema)
+  relay = await readFile('relay.db', relaySchema)
+  onFile = { ...relay, ...coupons }
+  onServer = await readPostgres(connection)
 })
-await database.close()
-const coupons = await readFile('coupons.db', couponSchema)
-const relay = await readFile('relay.db', relaySchema)
-const onFile = { ...relay, ...coupons }
-const onServer = await readPostgres(connection)
 
 async function readFile(name: string, schema: typeof couponSchema) {
   const path = join(directory, name)
