@@ -2,14 +2,16 @@
  * `npm run races`: processes that race for one voucher, `--rounds` races in all; `SEED=…` repeats their order. With
  * `--nodes 3` they are 64 callers of three nodes on PostgreSQL; `--without-locks` is the control, which must have problems.
  * With `--postgres` the race matrix of PostgreSQL in place of them; `--only NAME` leaves the pairs with that operation
- * (of races, those whose sentence has it), and `--without-locks` is its control, too. `--sync-ms 2` makes each sync of a
- * file take so much longer (it needs strace), so that those of commits run in another thread.
+ * (of races, those whose sentence has it), and `--without-locks` is its control, too. All pairs take an hour or more:
+ * `--part 3/24` runs the third of 24 parts. Each is a random sample, by `SEED=…` or else 1, and together they are all
+ * pairs. `--sync-ms 2` makes each sync of a file take so much longer (it needs strace), so that those of commits run in
+ * another thread.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { controlPath } from '../../src/app/control.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
-import { runMatrix } from '../postgres/races/whole.ts'
+import { type Part, runMatrix } from '../postgres/races/whole.ts'
 import { runCommand } from '../support/cli.ts'
 import { createDefinition, newSigner, openSession } from '../support/client.ts'
 import { openNodes, origin, shopEnv } from '../support/nodes.ts'
@@ -163,6 +165,14 @@ async function openShop(
   return { ...sizes, bases, base, signer, token, couponId, holders, operate }
 }
 
+/** Throws for what is no part. */
+function parsePart(text: string): Part {
+  const [part = 0, parts = 0] = text.split('/').map(Number)
+  if (!(part >= 1 && part <= parts)) throw new Error(`no part: ${text}. 3/24 is the third of 24`)
+  // The same one for all parts.
+  return { part, parts, seed: Number(process.env.SEED ?? 1) }
+}
+
 if (import.meta.main) {
   const { values } = parseArgs({
     options: {
@@ -171,13 +181,16 @@ if (import.meta.main) {
       postgres: { type: 'boolean', default: false },
       'without-locks': { type: 'boolean', default: false },
       only: { type: 'string' },
+      part: { type: 'string', default: '1/1' },
       'sync-ms': { type: 'string', default: '0' },
     },
   })
   const { only } = values
   const locked = !values['without-locks']
   if (values.postgres) {
-    const wrong = await runMatrix({ locked, ...(only && { only }) })
+    const part = parsePart(values.part)
+    console.log(`SEED=${part.seed}`)
+    const wrong = await runMatrix({ locked, part, ...(only && { only }) })
     process.exit(wrong === 0 ? 0 : 1)
   }
   const seed = chooseSeed()
