@@ -283,3 +283,15 @@ test('the command tells as it does with a file, with a service or without one, a
   const { code, stderr } = await runCommand(['check'], { dataDir: newDirectory(), env: away })
   expect([code, stderr]).toEqual([1, expect.stringContaining('cannot use the database')])
 })
+
+test('a role that may not read the tables gets a line, as after a pg_restore with --no-owner', async () => {
+  await connection.send('CREATE ROLE guest LOGIN', [])
+  const guest = { DATABASE_URL: databases.server.url(name).replace('cuponera@', 'guest@') }
+  for (const command of [['check'], ['ledger', 'balances']]) {
+    expect(await runCommand(command, { dataDir, env: guest })).toEqual({
+      ...{ code: 1, stdout: '' },
+      stderr:
+        'cuponera: the server refused a statement (42501): permission denied for table schema_version\n',
+    })
+  }
+})

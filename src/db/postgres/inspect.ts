@@ -3,14 +3,14 @@ import { OperatorError } from '../../base/operator-error.ts'
 import type { Pins } from '../inspect.ts'
 import { couponSchema, versionOf } from '../migrations.ts'
 import type { Sql } from '../sql.ts'
-import { type Connection, ConnectionLost } from './connection.ts'
+import { type Connection, ConnectionLost, StatementFailed } from './connection.ts'
 import { readVersion } from './schema.ts'
 import { Servers } from './servers.ts'
 import { createSql } from './statements.ts'
 
 /**
  * Read the database on a server in one state, on a connection of its own: beside a service or without one. Throws
- * OperatorError if the server cannot be used. `signal` ends it.
+ * OperatorError if the server cannot be used, or refuses a statement. `signal` ends it.
  */
 export async function readSnapshot<T>(
   url: string,
@@ -28,7 +28,11 @@ export async function readSnapshot<T>(
     await connection.send(`SET LOCAL idle_in_transaction_session_timeout = '10min'`, [])
     return await read(connection)
   } catch (cause) {
-    throw cause instanceof ConnectionLost ? unusable(cause) : cause
+    if (cause instanceof ConnectionLost) throw unusable(cause)
+    if (cause instanceof StatementFailed) {
+      throw new OperatorError(`the server refused a statement (${cause.code}): ${cause.message}`)
+    }
+    throw cause
   } finally {
     signal?.removeEventListener('abort', stop)
     connection?.destroy()
