@@ -191,6 +191,7 @@ export function createVoucherStore(sql: Sql) {
     ...createVoidStore(sql),
     ...createRedemptionStore(sql),
 
+    /** One statement, and a read of its revision if that is new here: good for a look. */
     async find(handle: Uint8Array): Promise<Voucher | null> {
       const row = await find.get(handle)
       const known = row && frozenByRevision.get(row.revision_id)

@@ -59,12 +59,13 @@ export function setUp(connection: Sqlite, pragmas: readonly string[]): void {
 /**
  * The statement port on a connection. SQLite is synchronous, so each statement has run when its call returns. Statements
  * are prepared at once, so that one that does not fit the schema ends the start; with `later`, at their first use.
- * The writing connection of the engine has a batch.
+ * The writing connection of the engine has a batch, and the one for reads counts its statements.
  */
 export function createSql(
   connection: Sqlite,
   prepared: 'at once' | 'later' = 'at once',
   batch: Batch | null = null,
+  ran: Ran | null = null,
 ): Sql {
   const made = <Q extends Query<unknown, never>>(query: Q): Q => {
     if (prepared === 'at once') query.prepare()
@@ -73,12 +74,12 @@ export function createSql(
   return {
     query<Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params> {
       const make = () => connection.query<Row, SqlValue[]>(text)
-      return made(batch ? new BatchedQuery<Row, Params>(make, text, batch) : new Query(make))
+      return made(batch ? new BatchedQuery<Row, Params>(make, text, batch) : new Query(make, ran))
     },
     kept<Row, Params extends SqlValue[]>(text: string, tables: readonly string[]) {
       const make = () => connection.query<Row, SqlValue[]>(text)
       batch?.keeps(tables)
-      return made(batch ? new KeptQuery<Row, Params>(make, batch) : new Query(make))
+      return made(batch ? new KeptQuery<Row, Params>(make, batch) : new Query(make, ran))
     },
     integersIn: (parameter) => `(SELECT value FROM json_each(${parameter}))`,
     longTexts: {
@@ -89,15 +90,21 @@ export function createSql(
   }
 }
 
+/** The number of statements of a connection. */
+export type Ran = { statements: number }
+
 class Query<Row, Params extends SqlValue[]> implements SqlQuery<Row, Params> {
   readonly #make: () => Statement<Row, SqlValue[]>
+  readonly #ran: Ran | null
   #made: Statement<Row, SqlValue[]> | null = null
 
-  constructor(make: () => Statement<Row, SqlValue[]>) {
+  constructor(make: () => Statement<Row, SqlValue[]>, ran: Ran | null = null) {
     this.#make = make
+    this.#ran = ran
   }
 
   prepare(): Statement<Row, SqlValue[]> {
+    if (this.#ran) this.#ran.statements++
     this.#made ??= this.#make()
     return this.#made
   }

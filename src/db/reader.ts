@@ -1,5 +1,5 @@
 import type { Database as Sqlite, Statement } from 'bun:sqlite'
-import { createSql } from './connection.ts'
+import { createSql, type Ran } from './connection.ts'
 import type { Sql } from './sql.ts'
 
 /** An operation or a snapshot awaited something else than its transaction. */
@@ -11,7 +11,8 @@ export class Reader<Tx> {
   readonly #tx: Tx
   readonly #begin: Statement
   readonly #end: Statement
-  readonly #look: Statement
+  readonly #readOne: Statement
+  readonly #ran: Ran = { statements: 0 }
   #running = 0
   #pinned = false
 
@@ -19,10 +20,10 @@ export class Reader<Tx> {
     connection.run('PRAGMA query_only = ON')
     this.#connection = connection
     // The writer has prepared the same statements. Once more, all at once, would slow down the start.
-    this.#tx = stores(createSql(connection, 'later'))
+    this.#tx = stores(createSql(connection, 'later', null, this.#ran))
     this.#begin = connection.query('BEGIN')
     this.#end = connection.query('COMMIT')
-    this.#look = connection.query('SELECT 1 FROM sqlite_schema LIMIT 1')
+    this.#readOne = connection.query('SELECT 1 FROM sqlite_schema LIMIT 1')
   }
 
   /** Keep the present state for all snapshots until `unpin`. */
@@ -30,7 +31,7 @@ export class Reader<Tx> {
     if (this.#running === 0) this.#begin.run()
     this.#pinned = true
     // A transaction has its state from its first read on.
-    this.#look.get()
+    this.#readOne.get()
   }
 
   unpin(): void {
@@ -53,7 +54,7 @@ export class Reader<Tx> {
       if (watch.stalled) throw new StalledOperation('a snapshot awaited more than its transaction')
       // A read error has ended the transaction, and what was read since then may not be on disk.
       const kept = this.#connection.inTransaction || !(pinned || this.#pinned)
-      if (!kept) throw new Error('the pinned state is lost')
+      if (!kept) throw lost()
       return result
     } finally {
       clearImmediate(timer)
@@ -62,7 +63,22 @@ export class Reader<Tx> {
     }
   }
 
+  /** A snapshot of one statement, which has run when `query` returns. It sees one state without a transaction. */
+  look<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
+    if (this.#pinned && !this.#connection.inTransaction) return Promise.reject(lost())
+    const before = this.#ran.statements
+    const result = query(this.#tx)
+    if (this.#ran.statements === before + 1) return result
+    return result.then(() => {
+      throw new StalledOperation('a look did not begin with its only statement')
+    })
+  }
+
   close(): void {
     this.#connection.close()
   }
+}
+
+function lost(): Error {
+  return new Error('the pinned state is lost')
 }

@@ -137,6 +137,10 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     return this.#reader.snapshot(query)
   }
 
+  look<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#reader.look(query)
+  }
+
   /** The lock of the data directory keeps other nodes out, so nobody else can hold a lease. */
   async lease(_name: string): Promise<Lease> {
     let held = true

@@ -63,6 +63,7 @@ async function openShared(url: string, failed: (cause: unknown) => void): Promis
       // Events of one author keep their order.
       transact: inTurns(database),
       snapshot: (query) => database.snapshot(query),
+      look: (query) => database.look(query),
       listen: (topic, listener) => database.listen(topic, listener),
       tell: (topic, body) => database.tell(topic, body),
       lease: (name) => database.lease(name),

@@ -265,6 +265,15 @@ export function describeEngine(
     expect(await database.snapshot((tx) => tx.find('a'))).toBe('2')
   })
 
+  it('a look sees every write answered before it', async () => {
+    const { database } = await start()
+    expect(await database.look((tx) => tx.find('a'))).toBeNull()
+    for (const value of ['1', '2']) {
+      await database.transact({ roots: 'none' }, (tx) => tx.put('a', value))
+      expect(await database.look((tx) => tx.find('a'))).toBe(value)
+    }
+  })
+
   it('a bug rejects its operation alone, with its cause, and undoes it', async () => {
     const { database, peek } = await start()
     const bug = new Bug('a mistake in the operation')

@@ -88,7 +88,7 @@ export const engineFaults: PlantedFault[] = [
     'a pinned reader keeps no state, because it has not read',
     slowSuite,
     reader,
-    '    this.#look.get()\n',
+    '    this.#readOne.get()\n',
     '',
   ),
   planted(

@@ -44,6 +44,7 @@ async function startingTogether(number: number) {
         await allRead.promise
         return result
       },
+      look: (query) => engine.look(query),
     }
     return { engine, database }
   })

@@ -90,6 +90,7 @@ function openRelay({ rateLimit = true } = {}) {
     database: {
       transact: (plan, operation) => database.transact(plan, operation),
       snapshot: (query) => database.snapshot(query),
+      look: (query) => database.look(query),
       tell: (topic, body) => database.tell(topic, body),
       listen(topic, listener) {
         database.listen(topic, listener)

@@ -69,6 +69,7 @@ const twice: Database<Stores> = {
     return value
   },
   snapshot: (query) => query(stores),
+  look: (query) => query(stores),
 }
 
 /** The embedded engine on a new file, where operations of one turn share a commit. */

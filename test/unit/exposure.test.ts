@@ -16,10 +16,14 @@ test('a node that starts while another one is exposed is closed, too', async () 
   const now = systemClock
   const engine = new SqliteEngine({ path, schema: couponSchema, now, stores: createStores })
   let exposed = false
-  const database: Pick<OpenDatabase<Stores>, 'snapshot' | 'transact' | 'listen' | 'tell'> = {
+  const database: Pick<
+    OpenDatabase<Stores>,
+    'snapshot' | 'look' | 'transact' | 'listen' | 'tell'
+  > = {
     transact: (plan, operation) => engine.transact(plan, operation),
     listen: (topic, listener) => engine.listen(topic, listener),
     tell: (topic, body) => engine.tell(topic, body),
+    look: (query) => engine.look(query),
     // The other one tells it when this one has just read.
     async snapshot(query) {
       const found = await engine.snapshot(query)

@@ -559,6 +559,7 @@ function open() {
           {
             database: {
               snapshot: (query) => database.snapshot(query),
+              look: (query) => database.look(query),
               transact(plan, operation) {
                 if (!box.broken) return database.transact(plan, operation)
                 box.rejected++

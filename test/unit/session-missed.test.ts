@@ -28,6 +28,7 @@ test('a session is not good before the cut-offs that were missed are read', asyn
         if (state.away) throw refused
         return engine.snapshot(query)
       },
+      look: (query) => engine.look(query),
       listen(_, listener: NewsListener<never>) {
         state.missed = listener.missed
       },

@@ -110,7 +110,12 @@ function openNotes(disk: Disk, path = newFile()) {
   closers.push(close)
   const put = (name: string, value = '1') =>
     engine.transact({ roots: 'none' }, (tx) => tx.put(name, value))
-  const find = (name: string) => engine.snapshot((tx) => tx.find(name))
+  const find = async (name: string) => {
+    const looked = engine.look((tx) => tx.find(name))
+    const found = await engine.snapshot((tx) => tx.find(name))
+    expect(await looked).toBe(found)
+    return found
+  }
   const peekAt = (name: string) => peekAtNote(path, name)
   return { engine, put, find, peek: peekAt, failed, ended, pauses, close, path }
 }
@@ -480,6 +485,7 @@ test('a pinned state that a read error ended is not replaced by a later one', as
   reader.pin()
   connection.run('ROLLBACK')
   await expect(reader.snapshot(async () => null)).rejects.toThrow('lost')
+  await expect(reader.look(async () => null)).rejects.toThrow('lost')
   reader.unpin()
   reader.pin()
   const lost = reader.snapshot(async () => void connection.run('ROLLBACK'))

@@ -7,7 +7,7 @@ import { OperatorError } from '../../src/base/operator-error.ts'
 import { Refusal } from '../../src/base/refusal.ts'
 import { takeLock } from '../../src/db/lock.ts'
 import { couponSchema, migrate, versionOf } from '../../src/db/migrations.ts'
-import { Reader } from '../../src/db/reader.ts'
+import { Reader, StalledOperation } from '../../src/db/reader.ts'
 import type { Sql } from '../../src/db/sql.ts'
 import { openConnection, SqliteEngine } from '../../src/db/sqlite.ts'
 import { createNotes } from '../contract/notes.ts'
@@ -141,8 +141,32 @@ test('a read sees what another connection wrote before it, in the same turn of t
   expect(await engine.snapshot((tx) => tx.find('a'))).toBe('1')
   const other = new Sqlite(path)
   other.run("UPDATE notes SET value = '2' WHERE name = 'a'")
+  expect(await engine.look((tx) => tx.find('a'))).toBe('2')
+  other.run("UPDATE notes SET value = '3' WHERE name = 'a'")
   other.close()
-  expect(await engine.snapshot((tx) => tx.find('a'))).toBe('2')
+  expect(await engine.snapshot((tx) => tx.find('a'))).toBe('3')
+})
+
+test('a look keeps no state: another connection can fold the whole log behind it', async () => {
+  const path = newFile()
+  const { engine } = openNotes(path)
+  await engine.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
+  expect(await engine.look((tx) => tx.find('a'))).toBe('1')
+  const other = new Sqlite(path)
+  expect(other.query('PRAGMA wal_checkpoint(TRUNCATE)').get()).toMatchObject({ busy: 0, log: 0 })
+  other.close()
+})
+
+test('a look that does not begin with its only statement is a fault', async () => {
+  const { engine } = openNotes(newFile())
+  const late = engine.look(async (tx) => {
+    await Promise.resolve()
+    return tx.find('a')
+  })
+  await expect(late).rejects.toBeInstanceOf(StalledOperation)
+  const both = engine.look((tx) => Promise.all([tx.find('a'), tx.count()]))
+  await expect(both).rejects.toBeInstanceOf(StalledOperation)
+  expect(await engine.look((tx) => tx.find('a'))).toBeNull()
 })
 
 test('a snapshot whose begin failed leaves a transaction to the next one', async () => {

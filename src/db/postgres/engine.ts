@@ -96,6 +96,7 @@ export class PostgresEngine<Tx> implements OpenDatabase<Tx> {
   readonly cleanStart = true
   readonly upkeep: readonly Upkeep[]
   readonly nodes: Membership | null
+  readonly look = this.snapshot
   // Many guesses may wait for one row. They leave connections for operations.
   readonly buckets = createSharedBuckets((run) =>
     this.#attempted(() => this.#pool.use('heavy', ({ connection }) => run(connection))),
