@@ -3,7 +3,7 @@ import type { Authenticator } from '../http/auth.ts'
 import { createGuard } from '../http/carry.ts'
 import { Elysia } from '../http/elysia.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
-import { reply, replyJson } from '../http/reply.ts'
+import { reply } from '../http/reply.ts'
 import { contextOf } from '../http/request-context.ts'
 import { feature, route } from '../http/route.ts'
 import { npubOf } from '../nostr/keys.ts'
@@ -42,7 +42,7 @@ export function voucherRoutes(
       () => preview(service, nonce),
       () => budgetOf(service, nonce),
     )
-    return replyJson(200, found)
+    return reply(200, found)
   }
 
   return new Elysia({ name: 'vouchers', prefix: '/api/coupons', ...feature({ tag: 'Vouchers' }) })

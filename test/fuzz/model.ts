@@ -474,7 +474,7 @@ class World {
       return preview(this.service, nonce)
     }
     if (!voucher) return { name: 'preview', run, expected: { refused: 'voucher-unknown' } }
-    const check = (answer: Json) => differs(answer.name, voucher.name)
+    const check = (text: string) => differs(JSON.parse(text).name, voucher.name)
     return { name: 'preview', run, expected: { check } }
   }
 
@@ -617,7 +617,7 @@ class World {
     for (const owner of owners)
       await this.#compareOwner({ pubkey: owner, beganAt: 0, until: 0, spend: undefined })
     for (const voucher of this.#vouchers.values()) {
-      const found = await preview(this.service, voucher.nonce)
+      const found = JSON.parse(await preview(this.service, voucher.nonce))
       const claimedAt = voucher.phase === 'claimed' ? voucher.endedAt : null
       this.#same(`preview ${voucher.nonce}`, found, {
         ...found,

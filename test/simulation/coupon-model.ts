@@ -302,7 +302,7 @@ export class CouponModel {
   }
 
   preview(voucher: ModelVoucher, outcome: Outcome, now: number): void {
-    const { status, claimedAt, name } = answerOf(outcome) as Json
+    const { status, claimedAt, name } = JSON.parse(answerOf(outcome) as string)
     const phase = voucher.phase === 'minted' && expired(voucher, now) ? 'expired' : voucher.phase
     const claimed = phase === 'claimed' ? voucher.endedAt : null
     same('the preview', [status, claimedAt, name], [phase, claimed, voucher.name])
