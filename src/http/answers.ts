@@ -151,8 +151,11 @@ function composeApp(
     .onParse({ as: 'global' }, async ({ request }) => {
       const context = contextOf(request)
       context.working?.pause()
-      const reading = bodies.read(request, context.rules.bodyBytesMax, context.address)
-      context.body = await reading.finally(() => context.working?.resume())
+      try {
+        context.body = await bodies.read(request, context.rules.bodyBytesMax, context.address)
+      } finally {
+        context.working?.resume()
+      }
       loop.enter(context.pattern)
       const { object, excessive } = parseBody(context.body)
       context.object = object

@@ -90,9 +90,9 @@ export function createBodies() {
   return {
     /**
      * The exact bytes of a body. `address` is that of the client. Refuses `too-large`, and
-     * `request-timeout` if the body is slow or is given up for another.
+     * `request-timeout` if the body is slow or is given up for another: at once, or by the promise.
      */
-    async read(request: Request, bytesMax: number, address: string): Promise<Uint8Array> {
+    read(request: Request, bytesMax: number, address: string): Uint8Array | Promise<Uint8Array> {
       const { headers } = request
       const said = headers.get('content-length')
       if (said === null && !headers.has('transfer-encoding')) return empty
