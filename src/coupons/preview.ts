@@ -4,8 +4,8 @@ import { handleOf } from './nonce.ts'
 import type { CouponService } from './service.ts'
 import { statusOf, type Voucher, voucherView } from './voucher.ts'
 
-/** The JSON of terms, in front of the nonce and behind it. */
-type TermsText = { before: string; after: string }
+/** The JSON of a coupon's terms, in front of the nonce and behind it. */
+type TermsText = { couponId: string; owner: string; before: string; after: string }
 
 /** By terms, which vouchers of a revision share: to write them takes longer than the rest of an answer. */
 const texts = new WeakMap<Terms, TermsText>()
@@ -24,11 +24,16 @@ export async function preview(service: CouponService, nonce: string): Promise<st
 }
 
 function textOf(voucher: Voucher): TermsText {
+  const { couponId, owner } = voucher
   const known = texts.get(voucher.terms)
-  if (known) return known
+  if (known?.couponId === couponId && known.owner === owner) return known
   const entries = Object.entries(voucherView(voucher, ''))
   const at = entries.findIndex(([key]) => key === 'nonce')
-  const text = { before: membersOf(entries.slice(0, at)), after: membersOf(entries.slice(at + 1)) }
+  const text = {
+    ...{ couponId, owner },
+    before: membersOf(entries.slice(0, at)),
+    after: membersOf(entries.slice(at + 1)),
+  }
   texts.set(voucher.terms, text)
   return text
 }

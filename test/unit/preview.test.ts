@@ -4,6 +4,7 @@ import { createNonce } from '../../src/coupons/nonce.ts'
 import { preview } from '../../src/coupons/preview.ts'
 import type { CouponService } from '../../src/coupons/service.ts'
 import { statusOf, type Voucher, voucherView } from '../../src/coupons/voucher.ts'
+import { npubOf } from '../../src/nostr/keys.ts'
 
 const plain: Terms = {
   name: 'Café',
@@ -73,6 +74,22 @@ test('vouchers of two revisions of a coupon are shown with their own terms', asy
     'Té',
     'Café',
   ])
+})
+
+test('coupons with the same terms are shown with their own id and merchant', async () => {
+  const numbers = { rowId: 1, definitionRowId: 1, revisionId: 1, rootId: 1 }
+  const minted = { ...numbers, terms: plain, phase: 'minted', endedAt: null } as const
+  const coupons = [
+    { couponId: crypto.randomUUID(), owner: '4f'.repeat(32) },
+    { couponId: crypto.randomUUID(), owner: '4f'.repeat(32) },
+    { couponId: crypto.randomUUID(), owner: '5a'.repeat(32) },
+  ]
+  for (const coupon of coupons) {
+    const { couponId, npub } = JSON.parse(
+      await preview(serviceOf({ ...minted, ...coupon }, 0), createNonce()),
+    )
+    expect([couponId, npub]).toEqual([coupon.couponId, npubOf(coupon.owner)])
+  }
 })
 
 function serviceOf(voucher: Voucher, now: number): CouponService {
