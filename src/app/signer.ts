@@ -7,13 +7,13 @@ import type { Signer } from '../nostr/event.ts'
 
 type ManagerSigner = { signer: Signer; stop: () => void }
 
-/** The signer of the manager key. A thread helps it where there is a processor for one. */
+/** The signer of the manager key. A thread helps the fast engine where there is a processor for one. */
 export function openManagerSigner(
   schnorr: SchnorrEngine,
   managerSecret: string | Uint8Array,
   log: Log,
 ): ManagerSigner {
-  if (availableParallelism() < 2) {
+  if (schnorr.name !== 'libsecp256k1' || availableParallelism() < 2) {
     return { signer: createSigner(schnorr, managerSecret), stop: () => undefined }
   }
   const secret = secretBytes(managerSecret)

@@ -66,8 +66,8 @@ export const processLimits = {
   /** Size to which the WAL file is cut after a checkpoint. */
   journalBytesMax: 64 * 1024 * 1024,
   /**
-   * So many signatures that are wanted at once start a thread that helps with them, until there were none for a while. It is
-   * woken for every eighth, because that takes as long as a signature.
+   * Signatures wanted at once that start the signing thread. It is woken for each eighth hash, because a wake-up takes as
+   * long as a signature. It ends after this many seconds without one.
    */
   signingThreadFrom: 16,
   signingWakeEvery: 8,

@@ -90,7 +90,7 @@ async function mintableBy(
 type Issue = { count: number; mintedBy: string; now: number }
 
 /** An issued voucher whose signature was begun. `result` is called once. */
-type Issued = { handle: Uint8Array; result: () => VoucherResult }
+type Begun = { handle: Uint8Array; result: () => VoucherResult }
 
 /**
  * Issue vouchers of a definition that the caller may mint: a part of a transaction that has the definition as its
@@ -101,14 +101,14 @@ export async function issueVouchers(
   tx: CouponStores & AfterCommit & Locking,
   definition: UncountedDefinition,
   { count, mintedBy, now }: Issue,
-): Promise<Issued[]> {
+): Promise<Begun[]> {
   service.requireDisk()
   // The count comes before the vouchers: parallel requests must not pass `maxUses` together.
   if (!(await tx.definitions.take(definition, count, now))) {
     throw refusalOfMint(definition, now)
   }
   await service.charge(tx, definition.owner, { vouchers: count })
-  const issued: Issued[] = []
+  const issued: Begun[] = []
   for (let made = 0; made < count; made++) {
     issued.push(await issue(service, tx, definition, { mintedBy, now }))
   }
@@ -132,7 +132,7 @@ async function issue(
   tx: CouponStores,
   definition: UncountedDefinition,
   { mintedBy, now }: Pick<Issue, 'mintedBy' | 'now'>,
-): Promise<Issued> {
+): Promise<Begun> {
   const nonce = service.newNonce()
   const handle = handleOf(nonce)
   const { owner, id: couponId, rowId: definitionRowId, revisionId } = definition

@@ -63,9 +63,18 @@ export function createSigningThread({ pair, secret, failed, spawn = spawnThread 
     worker.postMessage({ memory: shared.memory, secret, idleMs } satisfies SigningWork)
   }
 
+  const tryToStart = () => {
+    try {
+      start()
+    } catch (cause) {
+      // The machine has no more threads for this user, or no memory.
+      fail(cause instanceof Error ? cause.message : String(cause))
+    }
+  }
+
   const begin: BeginHash = (hash) => {
     begun++
-    if (state === 'none' && begun >= limits.signingThreadFrom) start()
+    if (state === 'none' && begun >= limits.signingThreadFrom) tryToStart()
     const posted = ring
     const number = posted?.post(hash, begun % limits.signingWakeEvery === 0) ?? null
     return () => {

@@ -22,8 +22,11 @@ export class Batch {
   readonly #waiting = new Map<Sums, Map<string, Waiting>>()
   readonly #kept = new Map<object, Map<string, unknown>>()
   readonly #keptTables = new Set<string>()
-  /** Steps of operations that have run (`BeforeCommit`). */
+  /** Steps of operations that have run (`BeforeCommit`), and the number of all steps of this commit. */
   #late: (() => void)[] = []
+  #steps = 0
+  /** A step has failed. Those behind it are lost, so that the transaction has to be undone, whoever has heard of it. */
+  broken: { cause: unknown } | null = null
   /** True while they are called. */
   isLate = false
   readonly #run: Run
@@ -37,39 +40,38 @@ export class Batch {
     this.#waiting.clear()
     this.#kept.clear()
     this.#late = []
+    this.#steps = 0
+    this.broken = null
     this.writes = 0
   }
 
-  /** Number of steps that wait. */
-  get late(): number {
-    return this.#late.length
+  /** Grows with each write, and with each step that an operation leaves. */
+  get traces(): number {
+    return this.writes + this.#steps
   }
 
   /** Let a step wait for the end of the commit, or for a statement that has to see its writes. */
   putLate(step: () => void): void {
+    this.#steps++
     this.#late.push(step)
   }
 
-  /** Drop the steps of an operation that is refused: all but the first `kept`. */
-  dropLate(kept: number): void {
-    this.#late.length = Math.min(this.#late.length, kept)
-  }
-
-  /** Call the steps that wait, in their order. */
+  /** Call the steps that wait, in their order. Their writes are not those of the operation that runs now. */
   runLate(): void {
     if (this.#late.length === 0) return
+    const { writes } = this
     const steps = this.#late
     this.#late = []
     this.isLate = true
     try {
       for (const step of steps) step()
     } catch (cause) {
-      // The operation that runs now may be another one, as with counters.
-      this.writes++
+      this.broken = { cause }
       throw cause
     } finally {
       this.isLate = false
     }
+    this.writes = writes
   }
 
   /** Let a change of a counter wait. `params` are those of the statement that makes it. */

@@ -148,7 +148,7 @@ class BatchedQuery<Row, Params extends SqlValue[]> extends Query<Row, Params> {
     this.#count = countOf(text)
     this.#reads = countersIn(text)
     this.#writes = tablesWritten(text)
-    this.#late = text.split(/\W+/).some((word) => lateTables.includes(word))
+    this.#late = tablesNamed(text).some((table) => lateTables.includes(table))
   }
 
   #ready(): Statement<Row, SqlValue[]> {
@@ -208,6 +208,12 @@ function countersIn(text: string): CounterTable[] {
     const { numbers } = counterTables[table]
     return words.has(table) && (all || numbers.some((name) => words.has(name)))
   })
+}
+
+/** Tables that a statement reads or writes. No store joins them by commas. */
+function tablesNamed(text: string): string[] {
+  const found = text.matchAll(/\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)/g)
+  return [...found].flatMap(([, table]) => table ?? [])
 }
 
 function tablesWritten(text: string): string[] {

@@ -178,9 +178,9 @@ export type AfterCommit = {
 
 export type BeforeCommit = {
   /**
-   * Call `step` before the commit, behind the operations that share it. It uses what another thread has made meanwhile, and
-   * decides nothing: it reads nothing and writes with `run`, to `lateTables` only. A statement that names one of them
-   * has it called before. Dropped like an effect; if it fails, so does the operation.
+   * Call `step` before the commit, behind the operations that share it. By then another thread may have done its part of the
+   * work. A step reads nothing, and writes with `run`, to `lateTables` only. Another operation finds these writes: its
+   * statement on such a table is sent behind the step. A refused operation has no step, and one whose step fails, fails.
    */
   beforeCommit(step: () => void): void
 }

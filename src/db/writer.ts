@@ -106,7 +106,7 @@ export async function runJobs<Tx>(
   }
 }
 
-/** False if an operation was refused after its first write: the transaction has to be undone. */
+/** False if an operation was refused after its first write or step, or a step failed: the transaction has to be undone. */
 async function runFreely<Tx>(
   writer: Writer<Tx>,
   jobs: readonly Job<Tx>[],
@@ -116,18 +116,18 @@ async function runFreely<Tx>(
   for (const job of jobs) {
     if (await runFirst(writer, job)) {
       const kept = job.effects.length
-      const { late, writes: before } = batch
+      const before = batch.traces
       try {
         job.outcome = { value: await job.operation(tx) }
       } catch (refused) {
         // A failure of the file concerns the whole batch.
         if (isSqliteFailure(refused)) throw refused
-        if (batch.writes !== before) return false
+        if (batch.broken || batch.traces !== before) return false
         job.effects.length = kept
-        batch.dropLate(late)
         job.outcome = { refused }
       }
     }
+    if (batch.broken) return false
     ran()
   }
   try {
@@ -151,6 +151,7 @@ async function runInSavepoint<Tx>(writer: Writer<Tx>, job: Job<Tx>): Promise<voi
   try {
     job.outcome = { value: await job.operation(tx) }
     batch.runLate()
+    if (batch.broken) throw batch.broken.cause
     batch.write()
     release.run()
   } catch (refused) {

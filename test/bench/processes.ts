@@ -6,7 +6,7 @@ import { engineIn } from './same-engine.ts'
 export type Listening = { url: string; pid: number }
 
 /** How many times as many values a job gets at most when they ran out. */
-const moreMax = 8
+const moreMax = 64
 
 const children = new Set<Bun.Subprocess>()
 

@@ -204,11 +204,11 @@ export const engineFaults: PlantedFault[] = [
     'if (!this.#late) assert',
   ),
   planted(
-    'an answer is stored although its refresh was refused',
-    engineSuite,
+    'a step that failed is forgotten where another operation called it',
+    batchSuite,
     writer,
-    '        batch.dropLate(late)\n',
-    '',
+    '    if (batch.broken) return false\n    ran()',
+    '    ran()',
   ),
   planted(
     'a voucher has the signature of another one',

@@ -281,8 +281,7 @@ describe('answers of refreshes that are stored before the commit', () => {
     new DataView(successor.buffer).setUint32(0, ++made)
     if (!old || !(await tx.vouchers.replace(old, successor, at))) throw new Error('not refreshed')
     tx.beforeCommit(() => {
-      const refreshed = { handle: successor, keyMac: successor.slice().fill(1), sealed: answer() }
-      tx.vouchers.fileRefresh(old, { ...refreshed, keyMac: bytes(32) })
+      tx.vouchers.fileRefresh(old, { handle: successor, keyMac: bytes(32), sealed: answer() })
     })
     return successor
   }
@@ -339,6 +338,57 @@ describe('answers of refreshes that are stored before the commit', () => {
     expect(asked).toEqual({ status: 'fulfilled', value: bytes(40) })
     const phases = vouchers.map(({ handle }) => engine.snapshot((tx) => tx.vouchers.find(handle)))
     expect((await Promise.all(phases)).map((one) => one?.phase)).toEqual(['refreshed', 'minted'])
+  })
+
+  test('that fail behind another operation are not forgotten, whatever it makes of the failure', async () => {
+    const { engine, transact } = await open()
+    const vouchers = [await transact(issue), await transact(issue)]
+    const [bad = bytes(16), good = bytes(16)] = vouchers.map(({ handle }) => handle)
+    const broken = new Error('the signer fails')
+    const fail = () => {
+      throw broken
+    }
+    const outcomes = await Promise.allSettled(
+      [
+        (tx: Tx) => refresh(tx, bad, fail),
+        (tx: Tx) => refresh(tx, good),
+        // It calls the steps of both, and goes on.
+        (tx: Tx) => sealedOf(tx, good).catch(() => 'swallowed'),
+      ].map((operation) => transact<unknown>(operation)),
+    )
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
+    expect((outcomes[0] as PromiseRejectedResult).reason).toBe(broken)
+    const phases = [bad, good].map((handle) => engine.snapshot((tx) => tx.vouchers.find(handle)))
+    expect((await Promise.all(phases)).map((one) => one?.phase)).toEqual(['minted', 'refreshed'])
+    expect(await transact((tx) => sealedOf(tx, good))).toEqual(bytes(40))
+  })
+
+  test('do not count as writes of the operation that reads one and is refused', async () => {
+    const { transact, times } = await open()
+    const { handle } = await transact(issue)
+    const refusal = new Refusal('voucher-refreshed')
+    const [, refused] = await Promise.allSettled([
+      transact((tx) => refresh(tx, handle)),
+      transact(async (tx) => {
+        await sealedOf(tx, handle)
+        throw refusal
+      }),
+    ])
+    expect(refused).toEqual({ status: 'rejected', reason: refusal })
+    expect([times('ROLLBACK'), times('SAVEPOINT operation')]).toEqual([0, 0])
+  })
+
+  test('wait, also where a quota counts refreshes', async () => {
+    const { transact, ran } = await open()
+    const { handle } = await transact(issue)
+    ran.length = 0
+    await Promise.all([
+      transact((tx) => refresh(tx, handle)),
+      transact((tx) => tx.quotas.find(1, key(1))),
+    ])
+    const at = (part: string) => ran.findIndex((text) => text.includes(part))
+    expect(at('INSERT INTO refreshes')).toBeGreaterThan(at('merchant_days'))
+    expect(at('merchant_days')).toBeGreaterThan(0)
   })
 
   test('are the only writes of a step', async () => {

@@ -58,7 +58,6 @@ describe('a ring without a thread', () => {
   test('does not wait for ever for a thread that stopped in the middle, nor use its slot', () => {
     const ring = new SigningRing()
     const { sign } = counting()
-    const stopped = new SigningRing(ring.memory)
     const [first, second] = [ring.post(hashOf(1), false) ?? -1, ring.post(hashOf(2), false) ?? -1]
     const dies = () => {
       throw new Error('it stopped')
@@ -70,7 +69,6 @@ describe('a ring without a thread', () => {
     expect(right(ring.take(second, hashOf(2), sign), 2)).toBe(true)
     for (let number = 3; number < 1025; number++) ring.post(hashOf(number), false)
     expect(ring.post(hashOf(9), false)).toBeNull()
-    stopped.close()
   })
 
   /** Serve as if the thread had begun before anything was posted. */
@@ -128,6 +126,25 @@ describe('a thread', () => {
       return elsewhere > 500
     })
     expect(failures).toEqual([])
+  })
+
+  test('signs what is wanted of more than the ring holds', async () => {
+    const { thread, many } = open()
+    await until('a signature of the thread', async () => many(64) > 0)
+    for (let lap = 0; lap < 20; lap++) {
+      const begun = Array.from({ length: 1500 }, (_, at) => thread.begin(hashOf(at)))
+      for (let at = lap; at < begun.length; at += 97) {
+        expect(right(begun[at]?.() ?? new Uint8Array(64), at)).toBe(true)
+      }
+    }
+  })
+
+  test('that the machine does not give is told once, and signatures go on', () => {
+    const { many, failures } = open(() => {
+      throw new TypeError('Failed to spawn worker thread')
+    })
+    expect([many(64), many(64)]).toEqual([0, 0])
+    expect(failures).toEqual(['Failed to spawn worker thread'])
   })
 
   test('does not start for few', async () => {
