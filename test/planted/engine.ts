@@ -165,7 +165,7 @@ export const engineFaults: PlantedFault[] = [
     'the writes of a refused operation stay',
     engineSuite,
     writer,
-    '        if (batch.writes !== before) return false\n',
+    '        if (batch.broken || batch.traces !== before) return false\n',
     '',
   ),
   planted(
