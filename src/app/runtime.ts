@@ -77,7 +77,9 @@ export async function openRuntime(
   // A new node makes no keys for a database that has some, and only the database on a server can tell.
   const keys = before ?? loadKeyring(config, !(await hasPins(database)), true)
   const schnorr = openSchnorr()
-  const { signer, stop } = openManagerSigner(schnorr, keys.managerSecret, log)
+  const { signer, stop } = openManagerSigner(schnorr, keys.managerSecret, {
+    ...{ log, sharedCommits: !shared },
+  })
   opened.defer(stop)
   await pinKeys(database, keys, signer.pubkey)
   const cardMasterKey = await settleCardKey(database, keys, { dataDir, shared })

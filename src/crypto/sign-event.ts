@@ -51,8 +51,7 @@ export function createHashVerifier(engine: SchnorrEngine): VerifyHash {
     )
 }
 
-/** The bytes of a secret key. Throws RangeError for a text that is not 64 lower-case hex digits. */
-export function secretBytes(secret: string | Uint8Array): Uint8Array {
+function secretBytes(secret: string | Uint8Array): Uint8Array {
   if (typeof secret !== 'string') return secret
   if (!/^[0-9a-f]{64}$/.test(secret)) {
     throw new RangeError('a secret key has 64 lower-case hex digits')
