@@ -73,7 +73,9 @@ test('a load whose values ran out runs again with more of them, and a row that f
   }
   try {
     // The values end within the warm-up.
-    await expect(loader.runFull(jobOf('success', 3600), 1)).rejects.toThrow('64 values did not last')
+    await expect(loader.runFull(jobOf('success', 3600), 1)).rejects.toThrow(
+      '64 values did not last',
+    )
     expect(counts).toEqual([1, 2, 4, 8, 16, 32, 64])
     const said: string[] = []
     const row = await rowOrNull(
