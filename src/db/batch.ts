@@ -27,7 +27,7 @@ export class Batch {
   #steps = 0
   /** A step has failed. Those behind it are lost, so that the transaction has to be undone, whoever has heard of it. */
   broken: { cause: unknown } | null = null
-  /** True while they are called. */
+  /** True while steps are called. */
   isLate = false
   readonly #run: Run
 
