@@ -33,6 +33,7 @@ type GatewayRuntime = Pick<
   | 'signer'
   | 'steady'
   | 'verify'
+  | 'verifySoon'
   | 'verifyHash'
 > & { config: Pick<Config, 'relays' | 'rateLimit'> }
 
@@ -72,7 +73,8 @@ export function startGateway(runtime: GatewayRuntime, parts: GatewayParts): Runn
   )
   const handlers: AcceptingHandler[] = []
   const gateway: Gateway = {
-    ...{ database, now, verify, verifyHash, requireDisk: runtime.requireDisk },
+    ...{ database, now, verify: runtime.verifySoon, verifyHash },
+    requireDisk: runtime.requireDisk,
     accepting(event) {
       const parts = handlers.map((handler) => handler(event))
       return {

@@ -73,12 +73,12 @@ function createSpend({ now }: Runtime): Spend {
 
 /** NIP-98 alone: the routes of the move take no session. */
 function createMovedAuth(
-  { keys, log, now, rateLimits, verify }: Runtime,
+  { keys, log, now, rateLimits, verifySoon }: Runtime,
   spend: Spend,
 ): Authenticator<Caller> {
   const sessions = createSessions(keys.sessionSecret, now, createCutoffs([]))
   return createAuthenticator<Caller>({
-    identify: createIdentify({ sessions, verify, now }),
+    identify: createIdentify({ sessions, verify: verifySoon, now }),
     requireOpen: () => undefined,
     spend,
     rateLimits,

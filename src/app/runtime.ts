@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { openSchnorr, type SchnorrEngine } from '../crypto/schnorr.ts'
-import { createHashVerifier, createVerifier } from '../crypto/sign-event.ts'
+import { createHashVerifier } from '../crypto/sign-event.ts'
 import { adoptArrival, requireArrived } from '../db/arrival.ts'
 import type { OpenDatabase } from '../db/database.ts'
 import { createJobs, type Jobs } from '../db/jobs.ts'
@@ -10,7 +10,7 @@ import { createMaintenance, type Maintenance } from '../db/maintenance.ts'
 import { createMetrics, type Metrics } from '../http/metrics.ts'
 import { createRateLimits, noRateLimits, type RateLimits } from '../http/rate-limit.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
-import type { Signer, VerifyEvent } from '../nostr/event.ts'
+import type { Signer, VerifyEvent, VerifyEventSoon } from '../nostr/event.ts'
 import type { ServedCertificate } from '../tls/files.ts'
 import { requireAgreement } from './agreement.ts'
 import type { Config } from './config.ts'
@@ -18,7 +18,7 @@ import { databasePath, lockDataDir, openDatabase, openDataDir } from './data.ts'
 import { type Disk, type StatFs, watchDisk } from './disk.ts'
 import { type LoadedKeys, loadKeyring } from './keyring.ts'
 import { hasPins, pinKeys, settleCardKey } from './keys.ts'
-import { openManagerSigner } from './signer.ts'
+import { openSignatures } from './signatures.ts'
 import type { Stores } from './stores.ts'
 import { loadCertificate } from './tls.ts'
 
@@ -34,6 +34,7 @@ export type Runtime = {
   /** The manager key. */
   signer: Signer
   verify: VerifyEvent
+  verifySoon: VerifyEventSoon
   verifyHash: VerifyHash
   metrics: Metrics
   database: OpenDatabase<Stores>
@@ -77,7 +78,7 @@ export async function openRuntime(
   // A new node makes no keys for a database that has some, and only the database on a server can tell.
   const keys = before ?? loadKeyring(config, !(await hasPins(database)), true)
   const schnorr = openSchnorr()
-  const { signer, stop } = openManagerSigner(schnorr, keys.managerSecret, {
+  const { signer, verify, verifySoon, stop } = openSignatures(schnorr, keys.managerSecret, {
     ...{ log, sharedCommits: !shared },
   })
   opened.defer(stop)
@@ -100,6 +101,8 @@ export async function openRuntime(
       cardMasterKey,
       schnorr,
       signer,
+      verify,
+      verifySoon,
       metrics,
       database,
       databaseServer,
@@ -109,7 +112,6 @@ export async function openRuntime(
       disk,
       steady,
     },
-    verify: createVerifier(schnorr),
     verifyHash: createHashVerifier(schnorr),
     requireDisk: disk.requireRoom,
     rateLimits: config.rateLimit ? createRateLimits(() => steady() / 1000) : noRateLimits,

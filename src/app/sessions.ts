@@ -93,10 +93,10 @@ export function createAuth(
   sessions: Sessions,
   management: Management,
 ): Authenticator<Caller> {
-  const { database, verify, now, rateLimits, log } = runtime
+  const { database, verifySoon, now, rateLimits, log } = runtime
   const { listed } = management.merchants
   return createAuthenticator({
-    identify: createIdentify({ sessions, verify, now }),
+    identify: createIdentify({ sessions, verify: verifySoon, now }),
     requireOpen: sessions.requireOpen,
     spend: ({ spend }) => database.transact({ roots: 'none', first: spend }, async () => undefined),
     rateLimits,

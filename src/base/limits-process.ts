@@ -66,12 +66,12 @@ export const processLimits = {
   /** Size to which the WAL file is cut after a checkpoint. */
   journalBytesMax: 64 * 1024 * 1024,
   /**
-   * Signatures wanted at once that start the signing thread. It is woken for each eighth hash, because a wake-up takes as
-   * long as a signature. It ends after this many seconds without one.
+   * Signatures, or checks of them, wanted at once that start the crypto thread. It is woken for each eighth, because a wake-up
+   * takes as long as a signature. It ends after this many seconds without one.
    */
-  signingThreadFrom: 16,
-  signingWakeEvery: 8,
-  signingIdleSeconds: 60,
+  cryptoThreadFrom: 16,
+  cryptoThreadWakeEvery: 8,
+  cryptoThreadIdleSeconds: 60,
   /** Operations that wait for a commit. More are answered 503. */
   queueMax: 10_000,
   /** Connections of a node to PostgreSQL. With 32 claims and refreshes were 12 to 15 % slower on two cores. */

@@ -1,7 +1,7 @@
 import type { VerifyHash } from '../nostr/delegation.ts'
-import { eventId, parseEvent, type Signer, type VerifyEvent } from '../nostr/event.ts'
+import { eventId, type NostrEvent, parseEvent, type Signer } from '../nostr/event.ts'
+import type { BeginHash } from './crypto-thread.ts'
 import type { Keypair, SchnorrEngine } from './schnorr.ts'
-import type { BeginHash } from './signing-thread.ts'
 
 /** Create a signer for one secret key: 32 bytes, or 64 lower-case hex digits. Throws RangeError on others. */
 export function createSigner(engine: SchnorrEngine, secret: string | Uint8Array): Signer {
@@ -9,7 +9,7 @@ export function createSigner(engine: SchnorrEngine, secret: string | Uint8Array)
   return signerOf(pair, (hash) => () => pair.sign(hash))
 }
 
-/** A signer that shares its work with another thread. `begin` is that of signing-thread.ts, for the same secret. */
+/** A signer that shares its work with another thread. `begin` is that of crypto-thread.ts, for the same secret. */
 export function signerOf(pair: Keypair, begin: BeginHash): Signer {
   const pubkey = pair.pubkey.toHex()
   return {
@@ -27,8 +27,13 @@ export function signerOf(pair: Keypair, begin: BeginHash): Signer {
   }
 }
 
-/** Create the check of shape, id and signature. Malformed hex is refused before it reaches the engine. */
-export function createVerifier(engine: SchnorrEngine): VerifyEvent {
+/**
+ * Create the check of shape, id and signature (NIP-01), by a check of signatures that answers now or soon. It never throws.
+ * Malformed hex is refused before it reaches that.
+ */
+export function createVerifier<Answer>(engine: {
+  verify(signature: Uint8Array, hash: Uint8Array, pubkey: Uint8Array): Answer
+}): (event: NostrEvent) => Answer | false {
   return (untrusted) => {
     // The id is computed again: the signature covers the id only, and the id must cover the content.
     const event = parseEvent(untrusted)

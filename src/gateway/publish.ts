@@ -24,7 +24,7 @@ export async function publish(
   gateway.requireDisk()
   requireNoWait(quotas.address(address, bytes))
   const event = parseEvent(withTextContent(value))
-  if (!event || !gateway.verify(event)) throw new Refusal('event-invalid')
+  if (!event || !(await gateway.verify(event))) throw new Refusal('event-invalid')
   if (authorOf(event, gateway.verifyHash) === null) throw new Refusal('delegation-invalid')
   // The embedded relay would refuse it for good, so it is refused before the promise.
   if (findValidationError(event, gateway.now()) !== null) throw new Refusal('event-not-publishable')

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { Topic } from '../db/news.ts'
 import type { VerifyHash } from '../nostr/delegation.ts'
-import type { NostrEvent, VerifyEvent } from '../nostr/event.ts'
+import type { NostrEvent, VerifyEventSoon } from '../nostr/event.ts'
 import type { Filter } from '../nostr/filter.ts'
 import type { MemberStore } from '../relay/member-store.ts'
 import type { EventVersion } from '../relay/messages.ts'
@@ -22,7 +22,7 @@ type Accepting = {
 export type Gateway = {
   database: Database<GatewayStores>
   now: Clock
-  verify: VerifyEvent
+  verify: VerifyEventSoon
   verifyHash: VerifyHash
   /** Addresses of the relays outside, as configured and normalised. */
   outside: readonly string[]

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { parseJson } from '../base/json.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
-import { type NostrEvent, parseEvent, tagValue, type VerifyEvent } from './event.ts'
+import { type NostrEvent, parseEvent, tagValue, type VerifyEventSoon } from './event.ts'
 import { kinds } from './kinds.ts'
 
 /** The request that a NIP-98 event must match. */
@@ -22,14 +22,14 @@ const httpUrl = /^(https?:\/\/[^/?#@]+)(|[/?][^#]*)$/i
  * Verify the event of an `Authorization: Nostr …` header (NIP-98), from the text after the scheme. It checks shape,
  * kind, signature, time, method, u and payload, and refuses with an `auth-…` code.
  */
-export function verifyHttpAuth(
+export async function verifyHttpAuth(
   encoded: string,
   request: SignedRequest,
   now: number,
-  verify: VerifyEvent,
-): NostrEvent {
+  verify: VerifyEventSoon,
+): Promise<NostrEvent> {
   const event = decodeEvent(encoded)
-  if (event?.kind !== kinds.httpAuth || !verify(event)) throw new Refusal('auth-malformed')
+  if (event?.kind !== kinds.httpAuth || !(await verify(event))) throw new Refusal('auth-malformed')
   if (Math.abs(event.created_at - now) > limits.proofWindowSeconds) {
     throw new Refusal('auth-expired')
   }

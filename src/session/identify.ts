@@ -1,12 +1,12 @@
 import type { Clock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
-import type { VerifyEvent } from '../nostr/event.ts'
+import type { VerifyEventSoon } from '../nostr/event.ts'
 import { type SignedRequest, verifyHttpAuth } from '../nostr/nip98.ts'
 import type { Caller } from './caller.ts'
 import type { Sessions, VerifiedSession } from './session.ts'
 
-type IdentifyParts = { sessions: Sessions; verify: VerifyEvent; now: Clock }
+type IdentifyParts = { sessions: Sessions; verify: VerifyEventSoon; now: Clock }
 
 /** An Authorization header and its request. */
 type Credential = {
@@ -51,8 +51,8 @@ export function createIdentify({ sessions, verify, now }: IdentifyParts) {
     return { pubkey, beganAt, until: expiresAt, spend: undefined }
   }
 
-  function signedCaller(encoded: string, signed: SignedRequest, uses: Uses): Caller {
-    const event = verifyHttpAuth(encoded, signed, now(), verify)
+  async function signedCaller(encoded: string, signed: SignedRequest, uses: Uses): Promise<Caller> {
+    const event = await verifyHttpAuth(encoded, signed, now(), verify)
     let limited: Refusal | null | undefined
     return {
       pubkey: event.pubkey,

@@ -44,8 +44,8 @@ async function repeat(name: string, run: (random: Random) => Promise<number> | n
 }
 
 console.log(`SEED=${seed}`)
-await repeat('parsers', (random) => {
-  for (const name of Object.keys(parsers)) fuzzParser(name, random, 1000)
+await repeat('parsers', async (random) => {
+  for (const name of Object.keys(parsers)) await fuzzParser(name, random, 1000)
   return Object.keys(parsers).length * 1000
 })
 await repeat('model', async (random) => (await runModel(random, 500)).operations)

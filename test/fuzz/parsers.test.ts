@@ -3,8 +3,8 @@ import { fuzzParser, parsers } from './parsers.ts'
 import { chooseSeed, Random } from './random.ts'
 
 const seed = chooseSeed()
-test.each(Object.keys(parsers))(`%s throws nothing but a refusal, SEED=${seed}`, (name) => {
-  const { accepted } = fuzzParser(name, new Random(seed), 2000)
+test.each(Object.keys(parsers))(`%s throws nothing but a refusal, SEED=${seed}`, async (name) => {
+  const { accepted } = await fuzzParser(name, new Random(seed), 2000)
   // A fuzzer that never gets past the first check proves nothing.
   expect(accepted).toBeGreaterThan(10)
 })

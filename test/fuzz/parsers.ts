@@ -360,14 +360,18 @@ export const parsers: Record<string, Fuzzed> = {
   },
 }
 
-/** Feed a parser `times` values; throws on whatever it throws that is no refusal, with the seed. */
-export function fuzzParser(name: string, random: Random, times: number): { accepted: number } {
+/** Feed a parser `times` values; rejects with whatever it throws that is no refusal, with the seed. */
+export async function fuzzParser(
+  name: string,
+  random: Random,
+  times: number,
+): Promise<{ accepted: number }> {
   const parse = parsers[name]
   if (!parse) throw new Error(`no parser ${name}`)
   let accepted = 0
   for (let at = 0; at < times; at++) {
     try {
-      if (parse(random) !== null) accepted++
+      if ((await parse(random)) !== null) accepted++
     } catch (cause) {
       if (cause instanceof Refusal) continue
       throw new Error(`SEED=${random.seed} ${name}, value ${at}`, { cause })

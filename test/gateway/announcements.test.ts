@@ -128,7 +128,8 @@ test('an announcement is looked up every hour, and sent again to a relay that lo
   const nothing = () => undefined
   const runtime = {
     config: { relays: [relay.url], rateLimit: true },
-    ...{ database, jobs, signer: newSigner(), verify: verifyEvent, verifyHash: () => false },
+    ...{ database, jobs, signer: newSigner() },
+    ...{ verify: verifyEvent, verifySoon: verifyEvent, verifyHash: () => false },
     ...{ requireDisk: nothing, now: secondsNow, steady: () => performance.now() },
     log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
   }

@@ -212,9 +212,9 @@ export const engineFaults: PlantedFault[] = [
   ),
   planted(
     'a voucher has the signature of another one',
-    'test/unit/signing-thread.test.ts',
-    'src/crypto/signing-ring.ts',
-    '    if (this.#numbers[slot] !== number) return sign(hash)\n',
+    'test/unit/crypto-thread.test.ts',
+    'src/crypto/task-ring.ts',
+    '    if (this.#numbers[slot] !== number) return perform(task)\n',
     '',
   ),
   planted(

@@ -49,6 +49,27 @@ export const keyFaults: PlantedFault[] = [
     '(now - event.created_at)',
   ),
   planted(
+    'a request does not wait for the check of its NIP-98 event',
+    'test/http/crypto-thread.test.ts',
+    nip98,
+    '!(await verify(event))',
+    '!verify(event)',
+  ),
+  planted(
+    'a published event is queued before its check has answered',
+    'test/http/crypto-thread.test.ts',
+    'src/gateway/publish.ts',
+    '!(await gateway.verify(event))',
+    '!gateway.verify(event)',
+  ),
+  planted(
+    'the thread finds every signature right',
+    'test/unit/crypto-thread.test.ts',
+    'src/crypto/tasks.ts',
+    '? right : wrong',
+    '? right : right',
+  ),
+  planted(
     'an ended session goes on in the cache',
     ['test/unit/session.test.ts', 'test/unit/session-end.test.ts'],
     'src/session/session.ts',

@@ -38,9 +38,9 @@ const nested = (depth: number, around: number) =>
 const answering =
   (body: string): FetchPublic =>
   async () => ({ status: 200, headers: {}, body: Buffer.from(body) })
-const orNull = <T>(run: () => T): T | null => {
+const orNull = async <T>(run: () => T): Promise<Awaited<T> | null> => {
   try {
-    return run()
+    return await run()
   } catch (cause) {
     if (cause instanceof Refusal) return null
     throw cause
@@ -49,13 +49,13 @@ const orNull = <T>(run: () => T): T | null => {
 
 /** Each parser with a text of that depth; true: it was accepted. */
 const doors: Record<string, (depth: number) => boolean | Promise<boolean>> = {
-  'the Authorization header': (depth) => {
+  'the Authorization header': async (depth) => {
     const event = JSON.stringify(createProof(signer, url))
     const text = `{"x":${nested(depth, 1)},${event.slice(1)}`
     const request = { method: 'GET', origins: ['https://cupones.example'], target }
     const encoded = Buffer.from(text).toString('base64')
     const signed = { ...request, body: new Uint8Array() }
-    return orNull(() => verifyHttpAuth(encoded, signed, now, verifyEvent)) !== null
+    return (await orNull(() => verifyHttpAuth(encoded, signed, now, verifyEvent))) !== null
   },
   'the content of an event': (depth) => contentObject(`{"x":${nested(depth, 1)}}`) !== null,
   'a frame of a client of the relay': (depth) =>
@@ -81,10 +81,10 @@ const doors: Record<string, (depth: number) => boolean | Promise<boolean>> = {
     const text = `{"x":${nested(depth, 1)},${event.slice(1)}`
     return parseZapRequest(text, { couponId: 'an-id' } as Voucher, nonce, verifyEvent) !== null
   },
-  'the metadata of a wallet': (depth) => {
+  'the metadata of a wallet': async (depth) => {
     const metadata = `[["text/plain",${nested(depth, 2)}],["text/identifier","a@b.example"]]`
     const rules = { hosts: [], usable: () => true }
-    return orNull(() => parseLud16(walletObject({ metadata }), rules)) !== null
+    return (await orNull(() => parseLud16(walletObject({ metadata }), rules))) !== null
   },
   'the answer of a wallet': async (depth) =>
     (await createWalletCaller(answering(`{"x":${nested(depth, 1)}}`))('ana', new URL(url))) !==

@@ -3,7 +3,7 @@ import type { NostrEvent, VerifyEvent } from '../../src/nostr/event.ts'
 import { type SignedRequest, verifyHttpAuth } from '../../src/nostr/nip98.ts'
 import { createProof, newSigner, sha256Hex, verifyEvent } from '../support/client.ts'
 import { nip98Vector } from '../support/published-events.ts'
-import { refusalOf } from '../support/refused.ts'
+import { refusalSoon } from '../support/refused.ts'
 
 const signer = newSigner()
 const now = 1_800_000_000
@@ -21,7 +21,7 @@ const verify = (
   event: unknown,
   over: Partial<SignedRequest> = {},
   check: VerifyEvent = verifyEvent,
-) => refusalOf(() => verifyHttpAuth(encode(event), { ...request, ...over }, now, check))
+) => refusalSoon(() => verifyHttpAuth(encode(event), { ...request, ...over }, now, check))
 
 const vectorRequest: SignedRequest = {
   method: 'POST',
@@ -31,13 +31,13 @@ const vectorRequest: SignedRequest = {
 }
 
 describe('the published vector', () => {
-  test('is accepted, and its event returned', () => {
+  test('is accepted, and its event returned', async () => {
     expect(
-      verifyHttpAuth(encode(nip98Vector), vectorRequest, nip98Vector.created_at, verifyEvent),
+      await verifyHttpAuth(encode(nip98Vector), vectorRequest, nip98Vector.created_at, verifyEvent),
     ).toEqual(nip98Vector)
   })
 
-  test('is refused with any of its parts changed', () => {
+  test('is refused with any of its parts changed', async () => {
     const changed: [Partial<NostrEvent>, Partial<SignedRequest>, number, string][] = [
       [{ content: 'x' }, {}, 0, 'auth-malformed'],
       [{ sig: nip98Vector.sig.replace('6', '7') }, {}, 0, 'auth-malformed'],
@@ -52,7 +52,7 @@ describe('the published vector', () => {
     for (const [event, over, later, code] of changed) {
       const at = nip98Vector.created_at + later
       const text = encode({ ...nip98Vector, ...event })
-      const refused = refusalOf(() =>
+      const refused = await refusalSoon(() =>
         verifyHttpAuth(text, { ...vectorRequest, ...over }, at, verifyEvent),
       )
       expect(refused as unknown).toEqual({ code })
@@ -116,25 +116,26 @@ describe('a matching proof', () => {
       ],
     ],
   ]
-  for (const [name, tags] of good) test(name, () => expect(verify(proof(tags))).toBeNull())
+  for (const [name, tags] of good)
+    test(name, async () => expect(await verify(proof(tags))).toBeNull())
 
-  test('names any of several origins, or a root without its slash', () => {
+  test('names any of several origins, or a root without its slash', async () => {
     const origins = ['https://a.example', 'http://localhost:3000']
     const tags = [
       ['u', 'http://localhost:3000'],
       ['method', 'GET'],
     ]
-    expect(verify(proof(tags), { origins, target: '/' })).toBeNull()
+    expect(await verify(proof(tags), { origins, target: '/' })).toBeNull()
   })
 
-  test('has a time from 60 s ago to 60 s ahead', () => {
+  test('has a time from 60 s ago to 60 s ahead', async () => {
     for (const [seconds, code] of [
       [-61, 'auth-expired'],
       [-60, null],
       [60, null],
       [61, 'auth-expired'],
     ] as const) {
-      const refused = verify(
+      const refused = await verify(
         proof(
           [
             ['u', url],
@@ -236,11 +237,11 @@ describe('a proof that does not match', () => {
     ],
   ]
   for (const [name, tags, code] of bad) {
-    test(name, () => expect(verify(proof(tags)) as unknown).toEqual({ code }))
+    test(name, async () => expect((await verify(proof(tags))) as unknown).toEqual({ code }))
   }
 })
 
-test('no signature is verified for an event of the wrong shape or kind', () => {
+test('no signature is verified for an event of the wrong shape or kind', async () => {
   let asked = 0
   const counting: VerifyEvent = (event) => {
     asked++
@@ -258,12 +259,12 @@ test('no signature is verified for an event of the wrong shape or kind', () => {
     { ...good, sig: 'x' },
     { ...good, created_at: -1 },
   ]) {
-    expect(verify(event, {}, counting)).toEqual({ code: 'auth-malformed' })
+    expect(await verify(event, {}, counting)).toEqual({ code: 'auth-malformed' })
   }
   expect(asked).toBe(0)
 })
 
-test('an invalid encoding is malformed', () => {
+test('an invalid encoding is malformed', async () => {
   const texts = [
     '',
     '=',
@@ -278,7 +279,7 @@ test('an invalid encoding is malformed', () => {
     `${encode({})}===`,
   ]
   for (const text of texts) {
-    const refused = refusalOf(() => verifyHttpAuth(text, request, now, verifyEvent))
+    const refused = await refusalSoon(() => verifyHttpAuth(text, request, now, verifyEvent))
     expect(refused).toEqual({ code: 'auth-malformed' })
   }
 })

@@ -16,7 +16,7 @@ export const programEntries = [
   'src/main.ts',
   'src/db/maintenance-worker.ts',
   'src/relay/relay-worker.ts',
-  'src/crypto/signing-worker.ts',
+  'src/crypto/crypto-worker.ts',
 ]
 
 const descriptionBytesMax = 1_000_000

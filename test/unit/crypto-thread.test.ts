@@ -1,9 +1,9 @@
-/** Signatures that a thread makes while operations go on. */
+/** Signatures that a thread makes and checks while operations go on. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { limits } from '../../src/base/limits.ts'
+import { createCryptoThread } from '../../src/crypto/crypto-thread.ts'
 import { openSchnorr } from '../../src/crypto/schnorr.ts'
-import { SigningRing } from '../../src/crypto/signing-ring.ts'
-import { createSigningThread } from '../../src/crypto/signing-thread.ts'
+import { TaskRing } from '../../src/crypto/task-ring.ts'
 import { until } from '../support/until.ts'
 
 const engine = openSchnorr()
@@ -33,7 +33,7 @@ describe('a ring without a thread', () => {
   }
 
   test('gives back what nobody has begun', () => {
-    const ring = new SigningRing()
+    const ring = new TaskRing()
     const { sign, signed } = counting()
     const numbers = [0, 1, 2].map((number) => ring.post(hashOf(number), true) ?? -1)
     expect(numbers).toEqual([0, 1, 2])
@@ -43,7 +43,7 @@ describe('a ring without a thread', () => {
   })
 
   test('has room for a lap, and a hash that was passed over is signed by who needs it', () => {
-    const ring = new SigningRing()
+    const ring = new TaskRing()
     const { sign, signed } = counting()
     const lap = 1024
     for (let number = 0; number < lap + 5; number++) {
@@ -56,13 +56,13 @@ describe('a ring without a thread', () => {
   })
 
   test('does not wait for ever for a thread that stopped in the middle, nor use its slot', () => {
-    const ring = new SigningRing()
+    const ring = new TaskRing()
     const { sign } = counting()
     const [first, second] = [ring.post(hashOf(1), false) ?? -1, ring.post(hashOf(2), false) ?? -1]
     const dies = () => {
       throw new Error('it stopped')
     }
-    const serving = new SigningRing(ring.memory)
+    const serving = new TaskRing(ring.memory)
     expect(() => serveFrom(serving, ring, dies)).toThrow('it stopped')
     // Meanwhile this side signs what comes behind it.
     expect(right(ring.take(first, hashOf(1), sign), 1)).toBe(true)
@@ -72,7 +72,7 @@ describe('a ring without a thread', () => {
   })
 
   /** Serve as if the thread had begun before anything was posted. */
-  function serveFrom(serving: SigningRing, { memory }: SigningRing, sign: () => never) {
+  function serveFrom(serving: TaskRing, { memory }: TaskRing, sign: () => never) {
     const control = new Int32Array(memory, 0, 1)
     const posted = Atomics.load(control, 0)
     Atomics.store(control, 0, 0)
@@ -90,10 +90,13 @@ describe('a ring without a thread', () => {
 })
 
 describe('a thread', () => {
-  function open(spawn?: () => Worker) {
+  function open(spawn?: () => Worker, checking = engine) {
     const failures: string[] = []
     const failed = (message: string) => void failures.push(message)
-    const thread = createSigningThread({ pair, secret, failed, ...(spawn && { spawn }) })
+    const thread = createCryptoThread({
+      ...{ engine: checking, pair, secret, failed },
+      ...(spawn && { spawn }),
+    })
     stops.push(thread.stop)
     let number = 0
     /** Begin so many signatures, then ask for all. Returns how many of them another thread has made. */
@@ -139,6 +142,85 @@ describe('a thread', () => {
     }
   })
 
+  describe('checks signatures', () => {
+    /** Checks of a hash, each with what is right: the signature, and three that are not. */
+    function checksOf(number: number): [Parameters<typeof engine.verify>, boolean][] {
+      const hash = hashOf(number)
+      const good = signatures.get(number) ?? pair.sign(hash)
+      signatures.set(number, good)
+      const bad = good.with(number % 64, (good[number % 64] ?? 0) ^ 1)
+      return [
+        [[good, hash, pair.pubkey], true],
+        [[bad, hash, pair.pubkey], false],
+        [[good, hashOf(number + 1), pair.pubkey], false],
+        [[good, hash, stranger.pubkey], false],
+      ]
+    }
+    const signatures = new Map<number, Uint8Array>()
+    const stranger = engine.keypair(new Uint8Array(32).fill(4))
+
+    /** Check so many hashes at once. Returns how many checks another thread has made. */
+    function openChecks() {
+      let here = 0
+      const counting = {
+        ...engine,
+        verify(...check: Parameters<typeof engine.verify>) {
+          here++
+          return engine.verify(...check)
+        },
+      }
+      const { thread, failures, many } = open(undefined, counting)
+      const checked = async (count: number) => {
+        here = 0
+        const checks = Array.from({ length: count }, (_, number) => checksOf(number)).flat()
+        const answers = checks.map(([check]) => thread.verify(...check))
+        expect(await Promise.all(answers)).toEqual(checks.map(([, wanted]) => wanted))
+        return checks.length - here
+      }
+      return { thread, failures, checked, many }
+    }
+
+    test('of many callers, and every answer is right', async () => {
+      const { checked, failures } = openChecks()
+      let elsewhere = 0
+      await until('checks of the thread', async () => {
+        elsewhere += await checked(16)
+        return elsewhere > 200
+      })
+      expect(failures).toEqual([])
+    })
+
+    test('of more than the ring holds', async () => {
+      const { checked } = openChecks()
+      await until('a check of the thread', async () => (await checked(16)) > 0)
+      await checked(300)
+    })
+
+    test('beside hashes to sign', async () => {
+      const { checked, many } = openChecks()
+      await until('a check of the thread', async () => (await checked(16)) > 0)
+      for (let times = 0; times < 20; times++) {
+        const answers = checked(20)
+        many(50)
+        await answers
+      }
+    })
+
+    test('at once while there is no thread', () => {
+      const { thread } = openChecks()
+      for (const [check, wanted] of checksOf(1)) expect(thread.verify(...check)).toBe(wanted)
+    })
+
+    test('that were asked for when it stops', async () => {
+      const { thread, checked } = openChecks()
+      await until('a check of the thread', async () => (await checked(16)) > 0)
+      const answers = checked(50)
+      thread.stop()
+      await answers
+      expect(await checked(16)).toBe(0)
+    })
+  })
+
   test('that the machine does not give is told once, and signatures go on', () => {
     const { many, failures } = open(() => {
       throw new TypeError('Failed to spawn worker thread')
@@ -153,20 +235,20 @@ describe('a thread', () => {
       spawned++
       throw new Error('it is not needed')
     })
-    for (let times = 0; times < 50; times++) expect(many(limits.signingThreadFrom - 1)).toBe(0)
+    for (let times = 0; times < 50; times++) expect(many(limits.cryptoThreadFrom - 1)).toBe(0)
     expect(spawned).toBe(0)
   })
 
   test('ends when it has nothing to do, and starts again', async () => {
-    Object.assign(limits, { signingIdleSeconds: 0.05 })
+    Object.assign(limits, { cryptoThreadIdleSeconds: 0.05 })
     const workers: Worker[] = []
     const { many } = open(() => {
-      const worker = new Worker(new URL('../../src/crypto/signing-worker.ts', import.meta.url))
+      const worker = new Worker(new URL('../../src/crypto/crypto-worker.ts', import.meta.url))
       workers.push(worker)
       return worker
     })
     await until('another thread', async () => {
-      many(limits.signingThreadFrom)
+      many(limits.cryptoThreadFrom)
       await Bun.sleep(100)
       return workers.length > 2
     })
@@ -194,7 +276,7 @@ describe('a thread', () => {
   test('ends with its service, also while it sleeps', async () => {
     const closed = Promise.withResolvers<void>()
     const { many, thread } = open(() => {
-      const worker = new Worker(new URL('../../src/crypto/signing-worker.ts', import.meta.url))
+      const worker = new Worker(new URL('../../src/crypto/crypto-worker.ts', import.meta.url))
       worker.addEventListener('close', () => closed.resolve())
       return worker
     })
