@@ -59,8 +59,11 @@ export const processLimits = {
    */
   slowSyncMs: 15,
   gatherMs: 3,
-  /** Frames in the log of the embedded engine from which on it is folded into the file. */
-  logFramesMax: 1000,
+  /**
+   * Frames in the log of the embedded engine from which on it is folded into the file: 16 MB. The first table of its index has
+   * 4062, so that a read looks into one only.
+   */
+  logFramesMax: 4000,
   /** The same on a slow disk, which each fold waits for three times: 32 MB. */
   slowLogFramesMax: 8000,
   /** Size to which the WAL file is cut after a checkpoint. */
