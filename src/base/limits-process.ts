@@ -61,7 +61,7 @@ export const processLimits = {
   gatherMs: 3,
   /**
    * Frames in the log of the embedded engine from which on it is folded into the file: 16 MB. The first table of its index has
-   * 4062, so that a read looks into one only.
+   * 4062, so that a read hardly ever looks into another.
    */
   logFramesMax: 4000,
   /** The same on a slow disk, which each fold waits for three times: 32 MB. */

@@ -38,7 +38,7 @@ export function createCryptoThread({ engine, pair, secret, failed, spawn = spawn
   let state: 'none' | 'starting' | 'ready' | 'ended' = 'none'
   let ring: TaskRing | null = null
   let thread: Worker | null = null
-  /** Tasks that were begun one after the other, without a result that was asked for. */
+  /** Tasks that were begun since a result was last asked for. */
   let begun = 0
   /** Checks of this turn of the event loop, and what ends it. */
   let checks = 0
@@ -72,6 +72,9 @@ export function createCryptoThread({ engine, pair, secret, failed, spawn = spawn
       event.preventDefault()
       if (thread === worker) fail(event.message)
     }
+    worker.addEventListener('close', () => {
+      if (thread === worker) fail('it ended')
+    })
     const idleMs = limits.cryptoThreadIdleSeconds * 1000
     worker.postMessage({ memory: shared.memory, secret, idleMs } satisfies CryptoWork)
   }

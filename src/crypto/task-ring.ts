@@ -1,4 +1,4 @@
-/** Tasks that the ring holds at once, a power of two. A commit has a few hundred at most. */
+/** Tasks that the ring holds at once, a power of two. A commit has a few hundred at most, and so have the checks of a turn. */
 const slots = 1024
 /** The longest task is a check: hash, public key, signature. */
 const taskBytesMax = 128
@@ -56,9 +56,10 @@ export class TaskRing {
 
   /**
    * Offer a task to the thread, and wake it with `wake`, which takes as long as a signature. Returns the number of the task,
-   * null if its slot is not free.
+   * null if it has to be done here: its slot is not free, or it is too long for one.
    */
   post(task: Uint8Array, wake: boolean): number | null {
+    if (task.length > taskBytesMax) return null
     const number = this.#next
     const slot = number & (slots - 1)
     // The task of the lap before may be there. Whoever needs it does it alone.
@@ -76,8 +77,8 @@ export class TaskRing {
   }
 
   /**
-   * The result of a task that was posted under this number: that of the thread, of 64 bytes with anything behind
-   * it, or what `perform` makes of it here.
+   * The result of a task that was posted under this number: what `perform` makes of it here, or that of the thread, as 64
+   * bytes; behind a shorter result they hold anything.
    */
   take(number: number, task: Uint8Array, perform: Perform): Uint8Array {
     const slot = number & (slots - 1)

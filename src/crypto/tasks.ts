@@ -4,6 +4,7 @@ import type { Perform } from './task-ring.ts'
 const hashBytes = 32
 const pubkeyBytes = 32
 const signatureAt = hashBytes + pubkeyBytes
+const checkBytes = signatureAt + 64
 
 const right = new Uint8Array([1])
 const wrong = new Uint8Array([0])
@@ -12,6 +13,8 @@ const wrong = new Uint8Array([0])
 export function performWith(engine: Pick<SchnorrEngine, 'verify'>, pair: Keypair): Perform {
   return (task) => {
     if (task.length === hashBytes) return pair.sign(task)
+    if (task.length !== checkBytes)
+      throw new RangeError('a task is a hash, or a signature to check')
     const hash = task.slice(0, hashBytes)
     const pubkey = task.slice(hashBytes, signatureAt)
     return engine.verify(task.slice(signatureAt), hash, pubkey) ? right : wrong
@@ -20,7 +23,7 @@ export function performWith(engine: Pick<SchnorrEngine, 'verify'>, pair: Keypair
 
 /** The task that checks a signature, all of the right lengths. `isRight` reads its result. */
 export function checkOf(signature: Uint8Array, hash: Uint8Array, pubkey: Uint8Array): Uint8Array {
-  const task = new Uint8Array(signatureAt + signature.length)
+  const task = new Uint8Array(checkBytes)
   task.set(hash)
   task.set(pubkey, hashBytes)
   task.set(signature, signatureAt)

@@ -21,7 +21,7 @@ export type Signer = {
 /** True if the event is well-formed and its id and signature are right (NIP-01). Synchronous, never throws. */
 export type VerifyEvent = (event: NostrEvent) => boolean
 
-/** The same, but another thread may check the signature until the end of this turn of the event loop. */
+/** As `VerifyEvent`, but it may answer at the end of this turn of the event loop, so that another thread checks the signature. */
 export type VerifyEventSoon = (event: NostrEvent) => boolean | Promise<boolean>
 
 const hex32 = /^[0-9a-f]{64}$/

@@ -5,7 +5,7 @@ import { chooseSeed, Random } from '../fuzz/random.ts'
 import { newSigner } from '../support/client.ts'
 import { testOfFile } from '../support/database.ts'
 import { stopRelays } from '../support/faulty-relay.ts'
-import { program } from '../support/program.ts'
+import { program, shortLogProgram } from '../support/program.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
 import type { Lane, Step } from './power-cut/client.ts'
 import { Disk } from './power-cut/disk.ts'
@@ -36,13 +36,15 @@ const small = { steps: 12, lanes: 3, seed, syncMs: 0 }
 const slow = { ...small, syncMs: 2 }
 
 testTraced(`every answer stays true after a power cut, SEED=${seed}`, async () => {
-  const life = { ...small, command: program }
+  const life = { ...small, command: shortLogProgram }
   const report = await judgeLife(recordLife, life, {
     ...{ opened: 36, started: 1, lied: 24, again: { share: 0.15, states: 3 } },
   })
   expect([...report.opened.problems, ...report.started.problems]).toEqual([])
   expect(report.opened.again).toBeGreaterThan(0)
   expect(report.opened.claimed).toBeGreaterThan(0)
+  // Three processes begin two logs each. The others follow a fold under load.
+  expect(report.recording.logsBegun).toBeGreaterThan(7)
   // A disk that ignores syncs contradicts answers, else the check would see nothing.
   const lost = Object.entries(report.lied).filter(([, one]) => one.contradicted > 0)
   expect(lost.map(([lie]) => lie)).toEqual(['all syncs', 'syncs of files', 'syncs of directories'])
@@ -77,7 +79,7 @@ const [failing, failingLife] =
 testTraced(
   `answers stay true after a failed sync of ${failing}, a restart and a power cut, SEED=${seed}`,
   async () => {
-    const life = { ...failingLife, command: program }
+    const life = { ...failingLife, command: shortLogProgram }
     const report = await judgeLife(recordFailing, life, { opened: 40, started: 1, lied: 0 })
     expect([...report.opened.problems, ...report.started.problems]).toEqual([])
     expect(report.recording.events.some(({ kind }) => kind === 'loss')).toBe(true)
@@ -88,11 +90,12 @@ testTraced(
 )
 
 testTraced(`every answer stays true after a power cut of a slow disk, SEED=${seed}`, async () => {
-  const life = { ...slow, command: program }
+  const life = { ...slow, command: shortLogProgram }
   const round = { opened: 12, started: 0, lied: 0, harsh: true }
   const report = await judgeLife(recordStart, life, round)
   expect(report.opened.problems).toEqual([])
   expect(report.recording.syncsAside).toBeGreaterThan(10)
+  expect(report.recording.logsBegun).toBeGreaterThan(2)
 })
 
 testTraced(`a journal that is not synced loses answers, SEED=${seed}`, async () => {

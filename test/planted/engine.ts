@@ -204,6 +204,13 @@ export const engineFaults: PlantedFault[] = [
     'if (!this.#late) assert',
   ),
   planted(
+    'the log is never folded',
+    'test/unit/sqlite-engine.test.ts',
+    'src/db/fold.ts',
+    'state.log >= most',
+    'state.log < 0',
+  ),
+  planted(
     'a step that failed is forgotten where another operation called it',
     batchSuite,
     writer,

@@ -23,6 +23,12 @@ export const timelessProgram: readonly string[] =
     ? [process.execPath, '--preload', own('without-time.ts'), main]
     : [built, 'without-time']
 
+/** The program, which folds its log often: short-log.ts. */
+export const shortLogProgram: readonly string[] =
+  built === undefined
+    ? [process.execPath, '--preload', own('short-log.ts'), main]
+    : [built, 'short-log']
+
 /** The service with a way out to the loopback: loopback-child.ts. */
 export const loopbackProgram: readonly string[] =
   built === undefined ? [process.execPath, own('loopback-child.ts')] : [built, 'loopback']

@@ -8,5 +8,8 @@ if (program === 'checked') {
 } else if (program === 'without-time') {
   await import('./without-time.ts')
   await import('../../src/main.ts')
+} else if (program === 'short-log') {
+  await import('./short-log.ts')
+  await import('../../src/main.ts')
 } else if (program === 'loopback') await import('./loopback-child.ts')
 else throw new Error(`no program of the tests is called ${program}`)

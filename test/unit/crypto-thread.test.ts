@@ -42,6 +42,14 @@ describe('a ring without a thread', () => {
     expect(signed).toEqual([2, 0, 1].map((number) => hashOf(number).toHex()))
   })
 
+  test('takes no task that is longer than a check', () => {
+    const ring = new TaskRing()
+    expect([ring.post(new Uint8Array(129), true), ring.post(new Uint8Array(128), true)]).toEqual([
+      null,
+      0,
+    ])
+  })
+
   test('has room for a lap, and a hash that was passed over is signed by who needs it', () => {
     const ring = new TaskRing()
     const { sign, signed } = counting()
@@ -262,6 +270,14 @@ describe('a thread', () => {
     expect(many(64)).toBe(0)
     await Bun.sleep(0)
     expect(failures).toHaveLength(1)
+  })
+
+  test('that ends by itself is told once, and signatures go on', async () => {
+    const { many, failures } = open(
+      () => new Worker(new URL('data:text/javascript,onmessage = () => process.exit(0)')),
+    )
+    await until('the failure', async () => many(64) === 0 && failures.length > 0)
+    expect([many(64), failures]).toEqual([0, ['it ended']])
   })
 
   test('with another key is not used', async () => {

@@ -17,6 +17,8 @@ import oldestSchema from '../support/schema-15.sql' with { type: 'text' }
 import { cleanUp, newDirectory } from '../support/server.ts'
 
 const schemaVersion = versionOf(couponSchema)
+/** A page in the log, with its header. */
+const frameBytes = 4096 + 24
 const closers: (() => Promise<void> | void)[] = []
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
@@ -248,14 +250,14 @@ test('a commit is synchronous at the level FULL, in WAL mode, with foreign keys 
 test('the transaction of reads ends before a commit, so that it sees that commit and the WAL begins anew', async () => {
   const path = newFile()
   const { engine } = openNotes(path)
-  const big = 'x'.repeat(200_000)
-  for (let turn = 0; turn < 100; turn++) {
-    const value = `${turn}${big}`
+  // SQLite writes no page that stays as it was.
+  for (let turn = 0; turn < 40; turn++) {
+    const value = String(turn).padStart(8, 'x').repeat(200_000)
     await engine.transact({ roots: 'none' }, (tx) => tx.put('big', value))
     expect(await engine.snapshot((tx) => tx.find('big'))).toBe(value)
   }
-  // 20 MB were written. A checkpoint takes the pages of four.
-  expect(statSync(`${path}-wal`).size).toBeLessThan(8_000_000)
+  // 64 MB were written. The log is folded at 16.
+  expect(statSync(`${path}-wal`).size).toBeLessThan(1.25 * limits.logFramesMax * frameBytes)
 })
 
 test('a schema newer than the program stops the start and leaves the file as it is', () => {

@@ -1,5 +1,5 @@
 /**
- * Records the built program under load, and starts it on states of the disk that a power cut may leave:
+ * Records the built program, which folds its log often (short-log.ts), under load, and starts it on states of the disk that a power cut may leave:
  * `npm run power-cut -- 10000 --seed 1`. The first number is that of the states; one of twenty is judged on the program
  * itself, the others are opened in a process of the test. It builds the program first, and needs strace. `--at-once 2`: the
  * number of recordings that are made and judged at the same time, each in a process of its own.
@@ -26,6 +26,8 @@ const statesPerLife = 1000
 const slowSyncMs = 2
 /** The least number of states of a weak program: of six cuts after failed syncs none may show it. */
 const controlStates = 50
+/** Logs of one recording at least: each of its processes begins two, and each fold under load one more. */
+const logsMin = 12
 /** The share of states whose recovery is cut again, and at how many moments. */
 const again = { share: 0.01, states: 10 }
 const root = join(import.meta.dir, '../../..')
@@ -50,7 +52,7 @@ if (reason !== null) {
 }
 const count = Number(positionals[0] ?? 1000)
 const seed = values.seed === undefined ? chooseSeed() : Number(values.seed)
-const built = Bun.spawnSync([process.execPath, join(root, '.tools/build.ts')])
+const built = Bun.spawnSync([process.execPath, join(root, '.tools/build.ts'), '--tests'])
 if (!built.success) throw new Error(built.stderr.toString())
 const random = new Random(seed)
 const began = performance.now()
@@ -59,7 +61,7 @@ process.exit(await judgeAll())
 
 async function judgeAll(): Promise<number> {
   using weak = new DisposableStack()
-  const tasks = tasksOf([join(root, 'dist/cuponera')])
+  const tasks = tasksOf([join(root, 'dist/tests'), 'short-log'])
   const controls = weaknesses.flatMap((name) => controlsOf(name, weak.use(weakProgram(name))))
   const waiting = [...tasks, ...controls].entries()
   const reports: RoundReport[] = []
@@ -171,7 +173,11 @@ function verdict(
   }
   const blind = controls.some(({ contradicted }) => contradicted === 0)
   if (blind) console.log('a control contradicted no answer: the check sees too little')
-  return lost || blind ? 1 : 0
+  const logs = sound.map((report) => report.logs)
+  const unfolded = logs.filter((begun) => begun < logsMin).length
+  console.log(`logs that began in each recording: ${logs.join(', ')}`)
+  if (unfolded > 0) console.log('recordings with too few folds of the log')
+  return lost || blind || unfolded > 0 ? 1 : 0
 }
 
 /** Print the sums of some reports. The number of states with a problem, and of those that contradict an answer. */

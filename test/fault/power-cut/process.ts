@@ -177,6 +177,7 @@ class Process {
       : handle.position
     if (!placed) handle.position += data.length
     this.#recording.record(call, { kind: 'write', file: handle.node, offset, data })
+    if (offset === 0 && isLogHeader(data)) this.#recording.logsBegun++
   }
 
   #hear(call: Call, connection: { asked: string | null }): void {
@@ -263,6 +264,11 @@ class Process {
     }
     return ''
   }
+}
+
+/** The header of a log, which SQLite writes as it begins: https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
+function isLogHeader(data: Buffer): boolean {
+  return data.length === 32 && data.readUInt32BE(0) >>> 1 === 0x377f0682 >>> 1
 }
 
 /** The recording would not be what happened: the recorder must learn this call first. */

@@ -46,6 +46,8 @@ export type Round = {
 export type RoundReport = Record<'opened' | 'started', CutsReport> & {
   /** Answers in the recording. */
   answers: number
+  /** Logs that began, two in each process and one after each fold. */
+  logs: number
   lied: Partial<Record<Lie, CutsReport>>
 }
 
@@ -106,6 +108,7 @@ export async function judgeLife(
     const report = {
       recording,
       answers: recording.events.filter(({ kind }) => kind === 'left').length,
+      logs: recording.logsBegun,
       opened: await judgeCuts({
         ...{ ...cuts(opened), open: openState, ...kept },
         ...(again && { again: { ...again, command: life.command } }),

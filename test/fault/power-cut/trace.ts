@@ -48,6 +48,8 @@ export class Recording {
   readonly root: string
   /** Syncs of a log that SQLite did not make itself. */
   syncsAside = 0
+  /** Logs that SQLite began, or began anew after all of one was folded into its file. */
+  logsBegun = 0
   #nodes = 1
   #lines = 0
   #time = 0
