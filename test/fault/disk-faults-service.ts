@@ -91,7 +91,7 @@ export async function failCheckpoints(numbers: Numbers, syncMs = 0): Promise<Dis
     else report.problems.push(`${name}: a mint beside a checkpoint: ${status} ${text}`)
   }
   const fail = (match: string) => async (fault: Fault, name: string) => {
-    // From one checkpoint to the next one lie four thousand pages, and eight thousand where the disk is slow.
+    // From one checkpoint to the next one lie two thousand pages, and eight thousand where the disk is slow.
     device.arm(fault, match)
     for (let mints = 0; mints < 60 && device.counted === 0; mints++) await take(name)
     if (device.failed > 0) {

@@ -13,7 +13,7 @@ const unable = whyNoDevice()
 /** To be sure of a contradiction takes up to `patienceSeconds`. */
 const contradictionMs = 180_000
 
-/** More calls do not fail, where a disk that others keep busy counts as a slow one, whose log is folded at twice the length. */
+/** More calls do not fail, where a disk that others keep busy counts as a slow one, whose log is folded at four times the length. */
 const most = 6
 
 /** Step between the calls that fail, and the least number of faults: a workload that meets none proves nothing. */

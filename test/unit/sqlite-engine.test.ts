@@ -256,7 +256,7 @@ test('the transaction of reads ends before a commit, so that it sees that commit
     await engine.transact({ roots: 'none' }, (tx) => tx.put('big', value))
     expect(await engine.snapshot((tx) => tx.find('big'))).toBe(value)
   }
-  // 64 MB were written. The log is folded at 16.
+  // 64 MB were written. The log is folded at 8.
   expect(statSync(`${path}-wal`).size).toBeLessThan(1.25 * limits.logFramesMax * frameBytes)
 })
 
