@@ -1,11 +1,9 @@
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkDatabase } from '../../src/db/check.ts'
-import { noPause } from '../../src/db/check-report.ts'
 import { chooseSeed, Random } from '../fuzz/random.ts'
 import { call, createDefinition, type Json, newKey, newSigner } from '../support/client.ts'
+import { databaseOf } from '../support/database.ts'
 import { cleanUp } from '../support/server.ts'
 import {
   addAccount,
@@ -79,19 +77,17 @@ async function transfer(from: Side, nonce: string, to: string): Promise<string |
   }
 }
 
-function intentsOf({ dataDir }: Side): number {
-  const file = new Database(join(dataDir, 'cuponera.db'), { readonly: true })
-  try {
-    file.run('PRAGMA busy_timeout = 5000')
-    return file.query<{ n: number }, []>('SELECT count(*) AS n FROM transfer_intents').get()?.n ?? 0
-  } finally {
-    file.close()
-  }
+/** The number of open transfers. */
+async function intentsOf({ dataDir }: Side): Promise<number> {
+  return (await databaseOf(dataDir).all('SELECT id FROM transfer_intents')).length
 }
 
 /** Wait until no transfer is open. */
 async function settled(): Promise<void> {
-  await until('no transfer is open', () => intentsOf(here) + intentsOf(there) === 0)
+  await until(
+    'no transfer is open',
+    async () => (await intentsOf(here)) + (await intentsOf(there)) === 0,
+  )
 }
 
 async function statusAt(side: Side, nonce: string): Promise<string> {
@@ -124,12 +120,13 @@ async function expectHeldOnce(issuer: Side): Promise<string[]> {
   return kept
 }
 
-/** Of these texts, those that are in a file of a shop, or in a log, as they are or as bytes. */
-function traces({ dataDir, logs, server }: Side, texts: string[]): string[] {
+/** Of these texts, those that are in the database, a file or a log of a shop, as they are or as bytes. */
+async function traces({ dataDir, logs, server }: Side, texts: string[]): Promise<string[]> {
   const files = readdirSync(dataDir, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('/keys'))
     .map((entry) => readFileSync(join(entry.parentPath, entry.name)))
-  const places = [...files, Buffer.from([...logs, server.output()].join(''))]
+  const content = Buffer.from(await databaseOf(dataDir).content(), 'latin1')
+  const places = [...files, content, Buffer.from([...logs, server.output()].join(''))]
   return texts.filter((text) => {
     const forms = [Buffer.from(text), Buffer.from(text, 'base64url')]
     return forms.some((form) => places.some((place) => place.includes(form)))
@@ -139,16 +136,15 @@ function traces({ dataDir, logs, server }: Side, texts: string[]): string[] {
 async function expectNoTrace(): Promise<void> {
   const nonces = [...here.minted, ...there.minted, ...(await allHeld())]
   for (const side of [here, there]) {
-    expect(traces(side, nonces)).toEqual([])
+    expect(await traces(side, nonces)).toEqual([])
     // Without this, a search that reads no file would pass, too.
-    expect(traces(side, ['Café gratis'])).toEqual(['Café gratis'])
+    expect(await traces(side, ['Café gratis'])).toEqual(['Café gratis'])
   }
 }
 
 async function expectSound(): Promise<void> {
   for (const { dataDir } of [here, there]) {
-    const { problems } = await checkDatabase(join(dataDir, 'cuponera.db'), noPause)
-    expect(problems).toEqual([])
+    expect(await databaseOf(dataDir).problems()).toEqual([])
   }
 }
 
@@ -164,8 +160,8 @@ describe('a receiver that is killed', () => {
     const nonce = await receiver('before /refresh')
     expect(await transfer(here, nonce, to(0))).toBe('UNKNOWN')
     await there.server.exited
-    expect(intentsOf(there)).toBe(1)
-    expect(traces(there, [nonce])).toEqual([])
+    expect(await intentsOf(there)).toBe(1)
+    expect(await traces(there, [nonce])).toEqual([])
     expect(await statusAt(here, nonce)).toBe('minted')
     await restart(there)
     await settled()
@@ -178,7 +174,7 @@ describe('a receiver that is killed', () => {
     const nonce = await receiver('after /refresh')
     expect(await transfer(here, nonce, to(1))).toBe('MOVED')
     await there.server.exited
-    expect(intentsOf(there)).toBe(1)
+    expect(await intentsOf(there)).toBe(1)
     expect(await statusAt(here, nonce)).toBe('refreshed')
     await restart(there)
     await settled()
@@ -194,7 +190,7 @@ describe('a receiver that is killed', () => {
     }
     expect(await transfer(here, nonce, to(2))).toBe('MOVED')
     await there.server.exited
-    expect(intentsOf(there)).toBe(0)
+    expect(await intentsOf(there)).toBe(0)
     await restart(there)
     expect(await expectHeldOnce(here)).toEqual([])
     expect(await transfer(here, nonce, to(2))).toBe('SENT')
@@ -220,7 +216,7 @@ describe('a receiver that is killed', () => {
     await here.server.kill()
     await restart(there)
     await logged(there.server, 'transfer.postponed')
-    expect(intentsOf(there)).toBe(1)
+    expect(await intentsOf(there)).toBe(1)
     await restart(here)
     // A restart retries sooner than the schedule would.
     await restart(there)

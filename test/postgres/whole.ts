@@ -20,6 +20,7 @@ const suites = [
   'fault/identities.test.ts',
   'fault/pay-crash.test.ts',
   'fault/slow-clients.test.ts',
+  'fault/transfer-crash.test.ts',
   'unit/model.test.ts',
   'unit/ledger-model.test.ts',
 ]
