@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { version } from '../../package.json'
 import { couponSchema, versionOf } from '../../src/db/migrations.ts'
 import { runCommand } from '../support/cli.ts'
-import { newSigner } from '../support/client.ts'
+import { call, newSigner } from '../support/client.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { logged, until } from '../support/until.ts'
@@ -161,8 +161,9 @@ test('the other node leads when the leader is killed, and it tells of itself wit
   expect((await figuresOf(alive)).nodes).toBe(1)
   await other.end()
 
-  // Its own figures need no database.
+  // It lives, and its own figures need no database.
   await databases.server.kill()
+  expect((await call(alive.url, '/livez')).status).toBe(200)
   const { nodes, database_retries_total } = await figuresOf(alive)
   expect([nodes, database_retries_total]).toEqual([Number.NaN, expect.any(Number)])
   await databases.server.start()
