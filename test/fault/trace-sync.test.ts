@@ -22,8 +22,8 @@ test('the command reports a missing strace and fails', async () => {
   expectSaid(await runCommand('/nonexistent'))
 })
 
-const write = '7 1.0 pwrite64(9</d/c.db-wal>, "x", 24, 0) = 24'
-const sync = '7 1.0 fsync(9</d/c.db-wal>) = 0'
+const write = '7 1.0 pwrite64(9</d/cuponera.db-wal>, "x", 24, 0) = 24'
+const sync = '7 1.0 fsync(9</d/cuponera.db-wal>) = 0'
 const answer = '7 1.0 sendto(15<TCP:[a->b]>, "HTTP/1.1 200 OK", 20, 0, NULL, 0) = 20'
 
 test.each([
@@ -36,7 +36,7 @@ test.each([
     'a sync that ends after the answer',
     [
       write,
-      '7 1.0 fsync(9</d/c.db-wal> <unfinished ...>',
+      '7 1.0 fsync(9</d/cuponera.db-wal> <unfinished ...>',
       answer.replace('7', '8'),
       '7 1.0 <... fsync resumed>) = 0',
     ],
@@ -53,8 +53,13 @@ test.each([
     ['the answer left before the sync'],
   ],
   [
+    'the log of the relay behind the answer',
+    [write, sync, answer, write.replace('cuponera', 'relay'), sync.replace('cuponera', 'relay')],
+    [],
+  ],
+  [
     'another file',
-    [write, sync.replace('c.db-wal', 'other'), answer],
+    [write, sync.replace('cuponera.db-wal', 'other'), answer],
     ['the log was never synced'],
   ],
 ])('a trace with %s is judged as such', (_, lines, problems) => {

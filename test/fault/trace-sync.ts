@@ -160,7 +160,8 @@ async function attach(pid: number, options: string[]) {
 
 /**
  * The moments of a trace that matter. A call that another thread interrupted counts when it ended,
- * an answer when it began: the order found is never better than the real one.
+ * an answer when it began: the order found is never better than the real one. The log of the relay is none of the request:
+ * its thread opens its database when the service has begun to answer.
  */
 export function parseTrace(text: string): Moment[] {
   const unfinished = new Map<string, string>()
@@ -175,9 +176,9 @@ export function parseTrace(text: string): Moment[] {
     const resumed = /^<\.\.\. \w+ resumed>/.test(rest)
     const begun = resumed ? (unfinished.get(pid) ?? '') : rest
     const ended = resumed ? `${begun} ${rest}` : rest
-    if (/^(f(data)?sync|sync_file_range)\(.*-wal>/.test(begun)) {
+    if (/^(f(data)?sync|sync_file_range)\(.*\/cuponera\.db-wal>/.test(begun)) {
       if (/= 0$/.test(ended)) moments.push({ what: 'sync', at, line })
-    } else if (/^p?writev?2?(64)?\(.*-wal>/.test(begun)) {
+    } else if (/^p?writev?2?(64)?\(.*\/cuponera\.db-wal>/.test(begun)) {
       moments.push({ what: 'write', at, line })
     } else if (!resumed && isAnswer(begun)) {
       moments.push({ what: 'answer', at, line })

@@ -12,10 +12,12 @@ import { until } from '../support/until.ts'
 
 if (!hasPatroni)
   console.log('left out: a member under Patroni (patroni and etcd are not installed)')
+/** Less than three starts on a busy machine take. */
+const startMs = 180_000
 let opened: Awaited<ReturnType<typeof openPatroni>> | null = null
 beforeAll(async () => {
   if (hasPatroni) opened = await openPatroni(1)
-})
+}, startMs)
 afterAll(() => opened?.stop())
 
 test('leads in strict synchronous mode, lets the service in by its password, and stops its server', async () => {

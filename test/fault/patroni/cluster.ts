@@ -16,14 +16,27 @@ type Node = { name: string; port: number; api: number; home: string; data: strin
 
 export const hasPatroni = Bun.which('patroni') !== null && Bun.which('etcd') !== null
 
+/** A program ended before all was up: something else may have taken its port meanwhile. */
+class EndedEarly extends Error {}
+
 /**
  * Start three servers, and resolve when there is a leader and a synchronous standby; or one alone, with the file of the page
  * and nothing else, and resolve when it leads. Throws without the packages.
  */
-export async function openPatroni(count: 1 | 3 = 3) {
+export async function openPatroni(count: 1 | 3 = 3): ReturnType<typeof openOnce> {
   if (!hasPatroni) {
     throw new Error('this needs patroni and etcd: apt-get install patroni etcd-server')
   }
+  for (let again = 0; ; again++) {
+    try {
+      return await openOnce(count)
+    } catch (cause) {
+      if (!(cause instanceof EndedEarly) || again === 2) throw cause
+    }
+  }
+}
+
+async function openOnce(count: 1 | 3) {
   const { home, programs } = installPostgres()
   addPrograms(programs)
   const [client = 0, peer = 0, ...others] = await freePorts(2 + 2 * count)
@@ -35,12 +48,17 @@ export async function openPatroni(count: 1 | 3 = 3) {
     return { name, port, api, home: own, data: join(own, 'data') }
   })
   const children = new Set<ChildProcess>()
+  /** The first program that ended. */
+  let ended: string | null = null
   const run = (command: string[], env = process.env) => {
     const [program = '', ...args] = asUser(...command)
     const log = process.env.PATRONI_LOG === undefined ? 'ignore' : 'inherit'
     const child = spawn(program, args, { stdio: ['ignore', log, log], cwd: home, env })
     children.add(child)
-    child.once('exit', () => children.delete(child))
+    child.once('exit', () => {
+      children.delete(child)
+      ended ??= program
+    })
     return child
   }
   const etcdAt = `http://127.0.0.1:${client}`
@@ -95,7 +113,11 @@ export async function openPatroni(count: 1 | 3 = 3) {
   }
   try {
     for (const node of nodes) startNode(node)
-    await until('Patroni has a leader, a synchronous standby and a replica', whole, 120)
+    const up = () => {
+      if (ended !== null) throw new EndedEarly(`${ended} ended`)
+      return whole()
+    }
+    await until('Patroni has a leader, a synchronous standby and a replica', up, 120)
   } catch (cause) {
     stop()
     throw cause
