@@ -1,5 +1,5 @@
 /**
- * Records the built program, which folds its log often (short-log.ts), under load, and starts it on states of the disk that a power cut may leave:
+ * Records the built program under load, and starts it on states of the disk that a power cut may leave. It folds its log often (short-log.ts):
  * `npm run power-cut -- 10000 --seed 1`. The first number is that of the states; one of twenty is judged on the program
  * itself, the others are opened in a process of the test. It builds the program first, and needs strace. `--at-once 2`: the
  * number of recordings that are made and judged at the same time, each in a process of its own.
