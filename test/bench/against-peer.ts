@@ -8,7 +8,7 @@ import type { LoadResult, Values } from './load.ts'
 import { median } from './machine.ts'
 import type { Plan } from './main.ts'
 import { rowOrNull, startLoader } from './processes.ts'
-import type { Cell, Report } from './report.ts'
+import { type Cell, quotients, type Report } from './report.ts'
 import { engineIn } from './same-engine.ts'
 
 const warmSeconds = 0.5
@@ -126,7 +126,6 @@ function rowOf(kind: PeerKind, connections: number, rounds: readonly Round[]): C
   const of = (side: keyof Round, name: keyof LoadResult) =>
     median(rounds.map((round) => round[side][name]))
   const times = rounds.map(({ program, peer }) => program.perSecond / peer.perSecond)
-  const [least, most] = [Math.min(...times), Math.max(...times)].map((one) => one.toFixed(2))
   return [
     kind.name,
     String(connections),
@@ -134,7 +133,7 @@ function rowOf(kind: PeerKind, connections: number, rounds: readonly Round[]): C
     of('program', 'p99Ms'),
     of('peer', 'perSecond'),
     of('peer', 'p99Ms'),
-    times.length === 0 ? 'n/a' : `${median(times).toFixed(2)} × (${least}–${most})`,
+    ...quotients(times),
   ]
 }
 
@@ -142,10 +141,10 @@ function tableOf(rows: Cell[][], url: string): Report['tables'][0] {
   return {
     title: `The program against ${url}`,
     about: [
-      'in turns; times: median of program / peer, in brackets the least and the most',
+      'in turns; times: median of program / peer, in brackets the least and the most; 95 %: bounds of the median',
       'any answer from 200 to 299 counts; n/a: the peer has no such route, or answers otherwise',
     ],
-    columns: ['kind', 'conn.', 'per s', 'p99 ms', 'peer per s', 'peer p99 ms', 'times'],
+    columns: ['kind', 'conn.', 'per s', 'p99 ms', 'peer per s', 'peer p99 ms', 'times', '95 %'],
     rows,
   }
 }

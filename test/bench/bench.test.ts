@@ -6,6 +6,7 @@ import { checkDatabase } from '../../src/db/check.ts'
 import { noPause } from '../../src/db/check-report.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
 import { get } from './kinds.ts'
+import { median, medianBounds } from './machine.ts'
 import { openMadeFile } from './made-file.ts'
 import { endProcesses, rowOrNull, startLoader } from './processes.ts'
 import { requireSameEngine } from './same-engine.ts'
@@ -33,6 +34,21 @@ test('a ceiling with another engine or another library is refused', () => {
   expect(() => requireSameEngine([program], both, library)).toThrow('another libsecp256k1')
   const pure = { ...both, ceiling: 'noble (pure JavaScript)' }
   expect(() => requireSameEngine([program], pure, library)).toThrow('signs with libsecp256k1')
+})
+
+test('the bounds of a median stand where a binomial has 2.5 % on either side', () => {
+  const values = (count: number) => Array.from({ length: count }, (_, at) => count - at)
+  expect([5, 6, 8, 9, 10, 12, 30, 100].map((count) => medianBounds(values(count)))).toEqual([
+    null,
+    [1, 6],
+    [1, 8],
+    [2, 8],
+    [2, 9],
+    [3, 10],
+    [10, 21],
+    [40, 61],
+  ])
+  expect([1, 2, 3].map((count) => median(values(count)))).toEqual([1, 1.5, 2])
 })
 
 /** A server that answers in chunks, as a peer may. */

@@ -48,3 +48,20 @@ export function median(values: readonly number[]): number {
   const upper = sorted[middle] ?? Number.NaN
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
+
+/**
+ * The bounds of a 95 % confidence interval of the median, by the order of the values alone: how many of them are below a
+ * median is a binomial. Null for fewer than six values.
+ */
+export function medianBounds(values: readonly number[]): [number, number] | null {
+  const sorted = values.toSorted((a, b) => a - b)
+  const { length } = sorted
+  let place = 0
+  let chance = 0.5 ** length
+  for (let outside = chance; outside <= 0.025; outside += chance) {
+    place++
+    chance *= (length - place + 1) / place
+  }
+  const [least, most] = [sorted[place - 1], sorted[length - place]]
+  return least === undefined || most === undefined ? null : [least, most]
+}

@@ -1,4 +1,4 @@
-import type { describeMachine } from './machine.ts'
+import { type describeMachine, median, medianBounds } from './machine.ts'
 
 /** A figure of the issue and whether it was reached in this run. */
 export type Target = { name: string; measured: number; limit: number; unit: string; least: boolean }
@@ -46,6 +46,14 @@ export function tell({ program, machine, engine, tables, targets }: Report): str
 /** A share for people, in whole hundredths. */
 export function percent(share: number): string {
   return `${Math.round(share * 100)} %`
+}
+
+/** Quotients for people: their median, the least and the most, and where the true median is, by a chance of 95 %. */
+export function quotients(values: readonly number[]): [string, string] {
+  if (values.length === 0) return ['n/a', 'n/a']
+  const between = (bounds: readonly number[]) => bounds.map((one) => one.toFixed(2)).join('–')
+  const range = between([Math.min(...values), Math.max(...values)])
+  return [`${median(values).toFixed(2)} × (${range})`, between(medianBounds(values) ?? []) || 'n/a']
 }
 
 /** Three figures that matter, thousands apart. */

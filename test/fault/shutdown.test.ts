@@ -1,7 +1,4 @@
-import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
 import {
   type Answer,
@@ -11,15 +8,16 @@ import {
   newSigner,
   openSession,
 } from '../support/client.ts'
+import { databaseOf } from '../support/database.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
-import { checkInvariants, verifyMemory, Workload } from '../support/workload.ts'
+import { verifyMemory, Workload } from '../support/workload.ts'
 
 afterAll(cleanUp)
 
 /** As long as the unit in docs/operations.md waits (TimeoutStopSec) before it kills. */
 const endsWithinMs = 15_000
 
-test('SIGTERM under load: requests in flight are answered, later ones refused, and the file is closed clean', async () => {
+test('SIGTERM under load: requests in flight are answered, later ones refused, and the database is closed clean', async () => {
   const server = await startServer({ env: { RATE_LIMIT: 'off' } })
   const workloads = [1, 2, 3].map((seed) => new Workload(server.url, seed))
   for (const workload of workloads) await workload.prepare()
@@ -32,7 +30,7 @@ test('SIGTERM under load: requests in flight are answered, later ones refused, a
   // No connection was cut: a request was answered, refused as shutting down, or never accepted.
   expect(memories.flatMap(({ problems }) => problems)).toEqual([])
   for (const { acknowledged } of memories) expect(acknowledged).toBeGreaterThan(20)
-  expectClean(server)
+  await expectClean(server)
 
   const env = { RATE_LIMIT: 'off', PORT: new URL(server.url).port }
   const next = await startServer({ dataDir: server.dataDir, env })
@@ -60,7 +58,7 @@ test.concurrent('a request that began before the drain is answered, and new ones
   expect(code).toBe(0)
   // As soon as the last request is answered, not at the end of the drain.
   expect(took).toBeLessThan(limits.drainSeconds * 1000)
-  expectClean(server)
+  await expectClean(server)
 })
 
 test.concurrent('a client that never finishes its request delays the end, but not until a service manager would kill', async () => {
@@ -72,12 +70,12 @@ test.concurrent('a client that never finishes its request delays the end, but no
   const { code, took } = await timedStop(server)
   expect(code).toBe(0)
   expect(took).toBeLessThan(endsWithinMs)
-  expectClean(server)
-  expect(checkInvariants(databaseOf(server))).toEqual([])
+  await expectClean(server)
+  expect(await databaseOf(server.dataDir).problems()).toEqual([])
   expect(id).toBeString()
 })
 
-test('a second signal during the drain changes nothing: the file is still closed clean', async () => {
+test('a second signal during the drain changes nothing: the database is still closed clean', async () => {
   const server = await startServer()
   await openSession(server.url, newSigner())
   const begun = await begin(server, 20, '{')
@@ -89,7 +87,7 @@ test('a second signal during the drain changes nothing: the file is still closed
   begun.end()
   const { code } = await stopping
   expect(code).toBe(0)
-  expectClean(server)
+  await expectClean(server)
 })
 
 async function timedStop(server: TestServer): Promise<{ code: number; took: number }> {
@@ -135,14 +133,7 @@ async function begin(server: TestServer, length: number, part: string, head?: st
   }
 }
 
-function databaseOf(server: TestServer): string {
-  return join(server.dataDir, 'cuponera.db')
-}
-
-function expectClean(server: TestServer): void {
-  expect(existsSync(`${databaseOf(server)}-wal`)).toBe(false)
-  const connection = new Sqlite(databaseOf(server), { readonly: true })
-  expect(connection.query('SELECT clean FROM state').get()).toEqual({ clean: 1 })
-  connection.close()
+async function expectClean({ dataDir }: TestServer): Promise<void> {
+  expect(await databaseOf(dataDir).closedClean()).toBe(true)
   expect(limits.drainSeconds).toBeLessThan(10)
 }

@@ -49,6 +49,8 @@ type TestDatabase = {
   content(): Promise<string>
   /** The problems that the check of a database finds. */
   problems(): Promise<string[]>
+  /** True if its service ended in order: no log is left, or no node. */
+  closedClean(): Promise<boolean>
 }
 
 /** The database of the service that has this data directory. */
@@ -108,6 +110,8 @@ function fileOf(path: string): TestDatabase {
       return files.map((name) => readFileSync(name, 'latin1')).join()
     },
     problems: async () => (await checkDatabase(path, noPause)).problems,
+    closedClean: async () =>
+      !existsSync(`${path}-wal`) && (await all<Row>('SELECT clean FROM state'))[0]?.clean === 1,
   }
 }
 
@@ -160,6 +164,7 @@ function databaseAt(url: string): TestDatabase {
       return values.map(latin1).join()
     },
     problems: async () => (await checkPostgres(url, noPause)).problems,
+    closedClean: async () => (await all('SELECT 1 FROM nodes')).length === 0,
   }
 }
 

@@ -10,7 +10,7 @@ import type { LoadJob, LoadResult } from '../load.ts'
 import { median } from '../machine.ts'
 import type { Plan } from '../main.ts'
 import { startLoader, startWorker } from '../processes.ts'
-import { type Cell, judge, percent, type Report } from '../report.ts'
+import { type Cell, judge, percent, quotients, type Report } from '../report.ts'
 import type { CommitJob } from './commits.ts'
 import { startWire } from './wire.ts'
 
@@ -209,7 +209,7 @@ function tableOf(rows: readonly Row[], delayMs: number): Report['tables'][0] {
     title: `PostgreSQL, ${delayMs} ms on the wire`,
     about: [
       'commits: transactions of one row, pipelined, on as many connections, measured in turns with the rest',
-      'share: median of one node / commits; two: median of two nodes / one node, with the same connections in all',
+      'share: median of one node / commits; two: median of two nodes / one node, with the same connections in all, in brackets the least and the most; 95 %: its bounds',
       'trips: round trips to the server an operation, with those of the upkeep and the end of a read, which nobody waits for',
     ],
     columns: [
@@ -224,6 +224,7 @@ function tableOf(rows: readonly Row[], delayMs: number): Report['tables'][0] {
       'two per s',
       'two p99 ms',
       'two',
+      '95 %',
       'trips',
     ],
     rows: rows.map((row): Cell[] => [
@@ -237,7 +238,7 @@ function tableOf(rows: readonly Row[], delayMs: number): Report['tables'][0] {
       percent(of(row, ({ one, commits }) => one.perSecond / commits)),
       of(row, ({ two }) => two.perSecond),
       of(row, ({ two }) => two.p99Ms),
-      of(row, twoOfOne).toFixed(2),
+      ...quotients(row.rounds.map(twoOfOne)),
       of(row, ({ roundTrips }) => roundTrips),
     ]),
   }
