@@ -12,7 +12,7 @@ import { couponSchema } from '../db/migrations.ts'
 import { fileFailure, openDatabase as open } from '../db/open.ts'
 import { shownAddress } from '../db/postgres/address.ts'
 import type { Verdict } from '../db/postgres/standby-watch.ts'
-import { openSyncFile, openWal } from '../db/wal.ts'
+import { openWal } from '../db/wal.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { Config } from './config.ts'
 import { createStores, type Stores } from './stores.ts'
@@ -143,9 +143,7 @@ export async function openDatabase(
   }
   try {
     return {
-      database: open({
-        ...{ ...options, path: databasePath(dataDir), wal: openWal, syncFile: openSyncFile },
-      }),
+      database: open({ ...options, path: databasePath(dataDir), wal: openWal }),
       server: null,
     }
   } catch (cause) {

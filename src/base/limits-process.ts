@@ -66,8 +66,6 @@ export const processLimits = {
   logFramesMax: 2000,
   /** The same on a slow disk, which each fold waits for three times: 32 MB. */
   slowLogFramesMax: 8000,
-  /** A fold that takes so long is done in two steps from then on, so that commits wait less. */
-  longFoldMs: 10,
   /** Size to which the WAL file is cut after a checkpoint. */
   journalBytesMax: 64 * 1024 * 1024,
   /**

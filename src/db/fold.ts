@@ -14,64 +14,30 @@ type Folded = { log: Statement<LogState, []>; connection: Sqlite; aside: boolean
 /** The error of SQLite that a process ends with. */
 export type Failure = Pick<SQLiteError, 'code' | 'message'>
 
-/** Brings what was written to the file of the database to the disk, in another thread. */
-export type SyncFile = () => Promise<void>
-
 /**
  * Folds the log of a database into its file (a checkpoint). SQLite would do so by itself in a commit, and tell nobody of
  * a failure. While a connection reads an old state, only a part is folded, and not synced. If a later sync of the
  * file fails, the kernel may have lost that part, and SQLite never writes it again in this process: then the process
  * has to end. The next one reads the whole log, and folds all of it.
- *
- * In a large file a fold writes pages all over it, and waits for the disk for long. There it has two steps: all but the newest
- * commit is folded, which is not synced; the file is synced in another thread while commits go on; and then the rest is folded.
  */
 export class Fold {
   readonly #end: (cause: Failure) => void
-  readonly #syncFile: SyncFile | null
   /** Frames in the log up to which it is not folded after a failure, so that not every commit tries again. */
   #failedAt = 0
-  /** Milliseconds of the last fold, with all of its steps. */
-  #tookMs = 0
-  /** The first step of a fold, and its milliseconds, the sync included once it has ended. */
-  #first: { synced: boolean; tookMs: number } | null = null
 
-  constructor(end = endProcess, syncFile: SyncFile | null = null) {
+  constructor(end = endProcess) {
     this.#end = end
-    this.#syncFile = syncFile
   }
 
   /**
    * Fold the log if it is long. Each time the disk is waited for three times, so that on a slow one (`aside`) it is longer.
-   * Throws SQLiteError if it cannot be folded now: the log keeps all. True if the first step should follow the next commit.
+   * Throws SQLiteError if it cannot be folded now: the log keeps all.
    */
-  ifLong({ log, connection, aside }: Folded): boolean {
-    const { logFramesMax, slowLogFramesMax, longFoldMs } = limits
+  ifLong({ log, connection, aside }: Folded): void {
+    const { logFramesMax, slowLogFramesMax } = limits
     const most = this.#failedAt + (aside ? slowLogFramesMax : logFramesMax)
     const state = log.get()
-    // One that is folded whole begins anew with the next write.
-    if (!state || state.log < most || state.log === state.checkpointed) return false
-    const inSteps = this.#syncFile && !aside && this.#tookMs >= longFoldMs && state.log < 2 * most
-    if (inSteps && !this.#first?.synced) return this.#first === null
-    const tookMs = this.#first?.tookMs ?? 0
-    this.#first = null
-    this.#tookMs = tookMs + this.#run(connection, state, 'PASSIVE')
-    return false
-  }
-
-  /** Fold what the log had before the newest commit, while a connection still reads the state of before it. Throws as `ifLong`. */
-  begin({ log, connection }: Folded): void {
-    const first = { synced: false, tookMs: this.#run(connection, log.get(), 'PASSIVE') }
-    this.#first = first
-    const began = performance.now()
-    this.#syncFile?.().then(
-      () => {
-        first.tookMs += performance.now() - began
-        first.synced = true
-      },
-      (cause: NodeJS.ErrnoException) =>
-        this.#end({ code: cause.code ?? 'none', message: cause.message }),
-    )
+    if (state && state.log >= most) this.#run(connection, state, 'PASSIVE')
   }
 
   /** Fold all of the log, and cut it. */
@@ -79,9 +45,7 @@ export class Fold {
     this.#run(connection, stateOfLog(connection).get(), 'TRUNCATE')
   }
 
-  /** Its milliseconds. */
-  #run(connection: Sqlite, before: LogState | null, mode: 'PASSIVE' | 'TRUNCATE'): number {
-    const began = performance.now()
+  #run(connection: Sqlite, before: LogState | null, mode: 'PASSIVE' | 'TRUNCATE'): void {
     try {
       connection.run(`PRAGMA wal_checkpoint(${mode})`)
       this.#failedAt = 0
@@ -92,7 +56,6 @@ export class Fold {
       if (sync && partly) this.#end(cause)
       throw cause
     }
-    return performance.now() - began
   }
 }
 

@@ -9,7 +9,7 @@ import { Refusal } from '../base/refusal.ts'
 import { Connection, requireVersion, setUp } from './connection.ts'
 import type { Lease, OpenDatabase, Operation, Plan } from './database.ts'
 import { diskFailure } from './disk-error.ts'
-import { endProcess, type Failure, Fold, type SyncFile } from './fold.ts'
+import { endProcess, type Failure, Fold } from './fold.ts'
 import { migrate, type Schema } from './migrations.ts'
 import { Listeners, type NewsListener, type Topic } from './news.ts'
 import { Reader, StalledOperation } from './reader.ts'
@@ -36,8 +36,6 @@ export type SqliteOptions<Tx> = {
   connect?: (path: string) => Sqlite
   /** Opens the log of the database, so that another thread waits for a slow disk. Without it COMMIT always does. */
   wal?: (path: string) => Wal | null
-  /** Syncs the file in another thread, so that commits go on while a large one is synced. */
-  syncFile?: (path: string) => SyncFile
   time?: EngineTime
   /** Ends the process: this disk can only be used by another one. */
   end?: (cause: Failure) => void
@@ -88,7 +86,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.#time = options.time ?? systemTime
     this.#syncs = new SyncTimes(this.#time)
     this.#end = options.end ?? endProcess
-    this.#fold = new Fold(this.#end, options.syncFile?.(options.path))
+    this.#fold = new Fold(this.#end)
     requireVersion()
     const connection = this.#connect(options.path)
     migrate(connection, options.schema)
@@ -323,10 +321,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     if (this.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
     const writer = this.#openWriter()
     // All of the log is on disk, and no reader is pinned. If this fails, the log keeps all.
-    let begins = false
-    this.#do(() => {
-      begins = this.#fold.ifLong(writer)
-    })
+    this.#do(() => this.#fold.ifLong(writer))
     this.#slowDisk?.begin(writer, this.#syncs.next())
     await runJobs(writer, batch, () => {
       if (watch.stalled) throw new StalledOperation()
@@ -338,17 +333,9 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       ])
       this.#newestStored = now
     }
-    // On a slow disk the reader is pinned already, for longer.
-    begins &&= !writer.aside
-    if (begins) this.#reader.pin()
-    try {
-      const asked = this.#syncs.now()
-      writer.commit.run()
-      if (!writer.aside && writer.batch.writes > 0) this.#syncs.synced('commit', asked)
-      if (begins) this.#do(() => this.#fold.begin(writer))
-    } finally {
-      if (begins) this.#reader.unpin()
-    }
+    const asked = this.#syncs.now()
+    writer.commit.run()
+    if (!writer.aside && writer.batch.writes > 0) this.#syncs.synced('commit', asked)
     if (now > this.#newestWrite) this.#newestWrite = now
   }
 

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fdatasync, fdatasyncSync, openSync } from 'node:
 import { promisify } from 'node:util'
 import { rewriteOpenFile } from '../base/durable.ts'
 import { limits } from '../base/limits.ts'
-import type { Failure, SyncFile } from './fold.ts'
+import type { Failure } from './fold.ts'
 
 /** The write-ahead log of an open database, for syncs outside of SQLite. */
 export type Wal = {
@@ -80,18 +80,6 @@ export function openWal(database: string, patienceMs: number = limits.asidePatie
       closeSync(other)
       closeUnused()
     },
-  }
-}
-
-/**
- * Syncs of the file of a database that is open (fdatasync(2)), in another thread. Its descriptor stays open until the process
- * ends, since closing it would end the POSIX locks of SQLite on that file.
- */
-export function openSyncFile(database: string): SyncFile {
-  let file: number | null = null
-  return () => {
-    file ??= openSync(database, 'r+')
-    return syncElsewhere(file)
   }
 }
 

@@ -28,20 +28,6 @@ export const engineFaults: PlantedFault[] = [
     "'synchronous = OFF'",
   ),
   planted(
-    'the first step of a fold is the whole one, and waits for the disk',
-    'test/unit/fold.test.ts',
-    sqlite,
-    '    if (begins) this.#reader.pin()\n',
-    '',
-  ),
-  planted(
-    'a failed sync between the steps of a fold is forgotten',
-    'test/unit/fold.test.ts',
-    'src/db/fold.ts',
-    "this.#end({ code: cause.code ?? 'none', message: cause.message }),",
-    'void cause,',
-  ),
-  planted(
     'a key file gets its name before its content is on disk',
     powerCut,
     durable,
@@ -221,8 +207,8 @@ export const engineFaults: PlantedFault[] = [
     'the log is never folded',
     'test/unit/sqlite-engine.test.ts',
     'src/db/fold.ts',
-    'if (!state || state.log < most ||',
-    'if (!state || state.log >= 0 ||',
+    'state.log >= most',
+    'state.log < 0',
   ),
   planted(
     'a step that failed is forgotten where another operation called it',

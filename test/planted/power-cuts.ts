@@ -49,7 +49,7 @@ export const judgedFaults: PlantedFault[] = [
     'a commit is refused because the fold before it failed',
     'test/fault/disk-faults.test.ts -t checkpoint',
     'src/db/sqlite.ts',
-    '    this.#do(() => {\n      begins = this.#fold.ifLong(writer)\n    })',
-    '    begins = this.#fold.ifLong(writer)',
+    'this.#do(() => this.#fold.ifLong(writer))',
+    'this.#fold.ifLong(writer)',
   ),
 ]

@@ -1,7 +1,7 @@
 /**
- * The log is folded into the file after 400 KB, in place of 8 MB (32 on a slow disk), so that a short life has folds under load,
- * each in two steps on a fast disk. A process of the program loads it with `--preload`, or is built with it (programs.ts).
+ * The log is folded into the file after 400 KB, in place of 8 MB (32 on a slow disk), so that a short life has folds under load. A
+ * process of the program loads it with `--preload`, or is built with it (programs.ts).
  */
 import { limits } from '../../src/base/limits.ts'
 
-Object.assign(limits, { logFramesMax: 100, slowLogFramesMax: 100, longFoldMs: 0 })
+Object.assign(limits, { logFramesMax: 100, slowLogFramesMax: 100 })
