@@ -253,14 +253,14 @@ export function describeEngine(
   it('a snapshot sees one state throughout, and every write answered before it', async () => {
     const { database } = await start()
     await database.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
-    const [seen] = await Promise.all([
-      database.snapshot(async (tx) => {
-        const before = await tx.find('a')
-        await Promise.resolve()
-        return [before, await tx.find('a'), await tx.count()]
-      }),
-      database.transact({ roots: 'none' }, (tx) => tx.put('a', '2')),
-    ])
+    let written: Promise<void> | undefined
+    const seen = await database.snapshot(async (tx) => {
+      const before = await tx.find('a')
+      written = database.transact({ roots: 'none' }, (other) => other.put('a', '2'))
+      await Promise.resolve()
+      return [before, await tx.find('a'), await tx.count()]
+    })
+    await written
     expect(seen).toEqual(['1', '1', 1])
     expect(await database.snapshot((tx) => tx.find('a'))).toBe('2')
   })
