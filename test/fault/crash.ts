@@ -1,11 +1,9 @@
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chooseSeed, Random } from '../fuzz/random.ts'
-import { databaseOf, onFile } from '../support/database.ts'
 import { program } from '../support/program.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { withSlowSyncs } from '../support/slow-syncs.ts'
-import { checkInvariants, type Memory, startWorker, verifyMemory } from '../support/workload.ts'
+import { type Memory, problemsIn, startWorker, verifyMemory } from '../support/workload.ts'
 
 /** The result of the rounds of a crash test. */
 export type CrashReport = {
@@ -42,11 +40,6 @@ export async function crashRounds(count: number, random: Random, syncMs = 0): Pr
   if ((await server.stop()) !== 0) report.problems.push('the last server did not end well')
   report.problems.push(...(await problemsIn(dataDir)))
   return report
-}
-
-async function problemsIn(dataDir: string): Promise<string[]> {
-  if (!onFile) return databaseOf(dataDir).problems()
-  return checkInvariants(join(dataDir, 'cuponera.db'))
 }
 
 function startCrashable(dataDir: string, port: string, syncMs: number): Promise<TestServer> {

@@ -10,7 +10,7 @@ import {
 } from '../support/client.ts'
 import { databaseOf } from '../support/database.ts'
 import { cleanUp, startServer, type TestServer } from '../support/server.ts'
-import { verifyMemory, Workload } from '../support/workload.ts'
+import { problemsIn, verifyMemory, Workload } from '../support/workload.ts'
 
 afterAll(cleanUp)
 
@@ -71,7 +71,7 @@ test.concurrent('a client that never finishes its request delays the end, but no
   expect(code).toBe(0)
   expect(took).toBeLessThan(endsWithinMs)
   await expectClean(server)
-  expect(await databaseOf(server.dataDir).problems()).toEqual([])
+  expect(await problemsIn(server.dataDir)).toEqual([])
   expect(id).toBeString()
 })
 

@@ -1,4 +1,5 @@
 import { Database as Sqlite } from 'bun:sqlite'
+import { join } from 'node:path'
 import type { Signer } from '../../src/nostr/event.ts'
 import { Random } from '../fuzz/random.ts'
 import {
@@ -12,6 +13,7 @@ import {
   openSession,
   percentBenefit,
 } from './client.ts'
+import { databaseOf, onFile } from './database.ts'
 import { inLanes } from './lanes.ts'
 import { until } from './until.ts'
 
@@ -512,4 +514,10 @@ export function checkInvariants(path: string): string[] {
   })
   connection.close()
   return problems
+}
+
+/** The broken invariants of a service that has ended; on PostgreSQL, what the check of its database finds. */
+export async function problemsIn(dataDir: string): Promise<string[]> {
+  if (!onFile) return databaseOf(dataDir).problems()
+  return checkInvariants(join(dataDir, 'cuponera.db'))
 }
