@@ -1,8 +1,15 @@
 import { OperatorError } from '../base/operator-error.ts'
+
 /** A parsed command line: plain words, and flags with their values. */
 export type Arguments = { words: string[]; flags: Map<string, string> }
 
 const short: Record<string, string> = { '-h': '--help', '-v': '--version' }
+
+/**
+ * A word, which may begin with `-` as one in 64 one-time codes does: short flags have one letter. A code that begins with `--`
+ * is 16 bytes in base64url, a form that no flag has.
+ */
+const word = /^(?!-)|^-[^-]{2}|^[\w-]{21}[AQgw]$/
 
 /** Read `word --flag value --flag=value --switch`. Flags in `switches` take no value. Throws OperatorError `usage`. */
 export function parseArguments(argv: readonly string[], switches: readonly string[]): Arguments {
@@ -10,7 +17,7 @@ export function parseArguments(argv: readonly string[], switches: readonly strin
   const flags = new Map<string, string>()
   const rest = [...argv]
   for (let item = rest.shift(); item !== undefined; item = rest.shift()) {
-    if (!item.startsWith('-')) {
+    if (word.test(item)) {
       words.push(item)
       continue
     }

@@ -55,7 +55,7 @@ export async function addCode(
   if (code !== undefined && code.length < limits.otcCharsMin) {
     throw new OperatorError(`a code has at least ${limits.otcCharsMin} characters`)
   }
-  const chosen = code ?? randomBytes(9).toString('base64url')
+  const chosen = code ?? randomBytes(9).toString('hex')
   const { cid } = await operate(config, { do: 'otc', card, code: chosen })
   console.log(`${cid} is activated with ${chosen}`)
   return 0

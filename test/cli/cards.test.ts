@@ -53,7 +53,7 @@ const testCards = (how: string) => {
     expect(await lines('otc', uid, 'otra mano más')).toEqual([
       `${uid} is activated with otra mano más`,
     ])
-    expect((await lines('otc', blank))[0]).toMatch(/ with [\w-]{12}$/)
+    expect((await lines('otc', blank))[0]).toMatch(/ with [0-9a-f]{18}$/)
     await fails(/otro|otra/, 'otc', blank, 'otra mano más')
     await fails(/at least 12 characters/, 'otc', blank, 'otra manito')
     await fails(/tarjeta no es/, 'disable', newUid())
@@ -121,6 +121,11 @@ test('cuponera card-sim makes a card that taps, with a new holder or with an exi
   expect(kept.stdout).not.toContain(nsec)
   const [, code = ''] = /^code +(\S+)$/m.exec(kept.stdout) ?? []
   expect((await run('activate', code, '--holder', holder)).code).toBe(0)
+  const options = { dataDir, env: cardEnv }
+  for (const chosen of ['-QvS0UrFjEsWBlU9nWmXkQ', '--x0UrFjEsWBlU9nWmXkQg']) {
+    expect((await runCommand(['cards', 'otc', uid, chosen], options)).code).toBe(0)
+    expect((await run('activate', chosen, '--holder', holder)).code).toBe(0)
+  }
   const stranger = join(newDirectory(), 'other.nsec')
   expect((await run('activate', code, '--holder', stranger)).stderr).toMatch(/código de activación/)
   await Bun.write(stranger, nsecOf(new Uint8Array(32).fill(1)).slice(1))

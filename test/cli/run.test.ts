@@ -33,6 +33,7 @@ const misunderstood: [args: string, line: string][] = [
   ['backup a --force --force', '--force is given twice'],
   ['serve --port', '--port needs a value'],
   ['serve -p', 'unknown flag -p'],
+  ['serve -port', 'serve takes no operand, but got -port'],
   ['serve --', 'unknown flag --'],
 ]
 test.each(misunderstood)('cuponera %s ends with 2 and one line', async (args, line) => {
@@ -51,6 +52,13 @@ test('a malformed setting ends any command with 1 and one line that names it', a
 test('commands, too, warn of a variable that looks like a misspelt setting', async () => {
   const { stderr } = await runCommand(['check'], { env: { DATA_DIRR: '/srv' } })
   expect(stderr).toContain('DATA_DIRR is set, but not used: did you mean DATA_DIR?')
+})
+
+test('no flag has the form of a one-time code', async () => {
+  const { stdout } = await runCommand(['help'])
+  const flags = stdout.match(/--[a-z-]+/g) ?? []
+  expect(flags).toContain('--identity-self-signup')
+  expect(flags.filter((flag) => /^.{21}[AQgw]$/.test(flag))).toEqual([])
 })
 
 test.each(['help', '--help', '-h', 'backup --help'])(
