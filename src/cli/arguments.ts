@@ -5,11 +5,8 @@ export type Arguments = { words: string[]; flags: Map<string, string> }
 
 const short: Record<string, string> = { '-h': '--help', '-v': '--version' }
 
-/**
- * A word, which may begin with `-` as one in 64 one-time codes does: short flags have one letter. A code that begins with `--`
- * is 16 bytes in base64url, a form that no flag has.
- */
-const word = /^(?!-)|^-[^-]{2}|^[\w-]{21}[AQgw]$/
+/** A word. One in 64 codes of cards begins with `-`: 16 bytes in base64url, a form that no flag has. */
+const word = /^(?!-)|^[\w-]{21}[AQgw]$/
 
 /** Read `word --flag value --flag=value --switch`. Flags in `switches` take no value. Throws OperatorError `usage`. */
 export function parseArguments(argv: readonly string[], switches: readonly string[]): Arguments {

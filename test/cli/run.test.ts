@@ -33,7 +33,7 @@ const misunderstood: [args: string, line: string][] = [
   ['backup a --force --force', '--force is given twice'],
   ['serve --port', '--port needs a value'],
   ['serve -p', 'unknown flag -p'],
-  ['serve -port', 'serve takes no operand, but got -port'],
+  ['backup -force', 'unknown flag -force'],
   ['serve --', 'unknown flag --'],
 ]
 test.each(misunderstood)('cuponera %s ends with 2 and one line', async (args, line) => {
