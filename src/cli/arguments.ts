@@ -5,15 +5,19 @@ export type Arguments = { words: string[]; flags: Map<string, string> }
 
 const short: Record<string, string> = { '-h': '--help', '-v': '--version' }
 
-/** A word. One in 64 codes of cards begins with `-`: 16 bytes in base64url, a form that no flag has. */
-const word = /^(?!-)|^[\w-]{21}[AQgw]$/
+/** A word. One in 64 codes of cards begins with `-`: 16 bytes in base64url, in which there are capitals or digits. */
+const word = /^(?!-)|^(?!--[a-z-]+$)[\w-]{21}[AQgw]$/
 
-/** Read `word --flag value --flag=value --switch`. Flags in `switches` take no value. Throws OperatorError `usage`. */
+/**
+ * Read `word --flag value --flag=value --switch -- word`: behind `--` all are words (POSIX, guideline 10). Flags in
+ * `switches` take no value. Throws OperatorError `usage`.
+ */
 export function parseArguments(argv: readonly string[], switches: readonly string[]): Arguments {
   const words: string[] = []
   const flags = new Map<string, string>()
   const rest = [...argv]
   for (let item = rest.shift(); item !== undefined; item = rest.shift()) {
+    if (item === '--') return { words: [...words, ...rest], flags }
     if (word.test(item)) {
       words.push(item)
       continue

@@ -319,7 +319,7 @@ async function dispatch({ words, flags }: Arguments): Promise<number> {
   const expected = command.operands?.split(' ') ?? []
   if (operands.length > expected.length && !expected.at(-1)?.includes('…')) {
     const takes = command.operands ? `takes ${command.operands} only` : 'takes no operand'
-    throw new OperatorError(`${name} ${takes}, but got ${operands.at(-1)}`, 'usage')
+    throw new OperatorError(`${name} ${takes}, but got ${operands[expected.length]}`, 'usage')
   }
   if (operands.length < expected.filter((operand) => !operand.startsWith('[')).length) {
     throw new OperatorError(`${name} needs ${command.operands}`, 'usage')

@@ -122,9 +122,14 @@ test('cuponera card-sim makes a card that taps, with a new holder or with an exi
   const [, code = ''] = /^code +(\S+)$/m.exec(kept.stdout) ?? []
   expect((await run('activate', code, '--holder', holder)).code).toBe(0)
   const options = { dataDir, env: cardEnv }
-  for (const chosen of ['-QvS0UrFjEsWBlU9nWmXkQ', '--x0UrFjEsWBlU9nWmXkQg']) {
-    expect((await runCommand(['cards', 'otc', uid, chosen], options)).code).toBe(0)
-    expect((await run('activate', chosen, '--holder', holder)).code).toBe(0)
+  for (const chosen of [
+    ['-QvS0UrFjEsWBlU9nWmXkQ'],
+    ['--x0UrFjEsWBlU9nWmXkQg'],
+    ['--', '-feria-2026-01'],
+  ]) {
+    expect((await runCommand(['cards', 'otc', uid, ...chosen], options)).code).toBe(0)
+    const activate = ['card-sim', 'activate', '--url', url, '--holder', holder, ...chosen]
+    expect((await runCommand(activate, options)).code).toBe(0)
   }
   const stranger = join(newDirectory(), 'other.nsec')
   expect((await run('activate', code, '--holder', stranger)).stderr).toMatch(/código de activación/)
