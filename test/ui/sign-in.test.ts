@@ -143,9 +143,14 @@ test('the page waits three minutes for a remote signer, then reports that nobody
   await open()
   await page.clock.install()
   await page.reload()
+  const connected = page
+    .waitForEvent('websocket')
+    .then((socket) => socket.waitForEvent('framereceived'))
   await choose(/^Con mi firmador/)
   const left = page.getByText(/Quedan \d+ s/)
   await left.waitFor()
+  // By the clock of the page, a relay that has not answered yet would be too late.
+  await connected
   // From here the test moves the clock of the page.
   await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 60_000)
   // The countdown may not have begun: its page draws by that clock, too.
