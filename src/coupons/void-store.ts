@@ -4,10 +4,13 @@ import type { Voucher } from './voucher.ts'
 /** A cut-off: vouchers of a definition up to row `upto` are void, and rows up to `swept` are marked so. */
 type Kill = { couponId: string; definitionRowId: number; upto: number; swept: number }
 
-/** Condition for rows that are stored as minted and that no cut-off of the kill switch covers. */
-export const openRow = `phase = 'minted' AND NOT EXISTS (
-  SELECT 1 FROM kills k WHERE k.definition_id = vouchers.definition_id
-    AND k.upto_voucher_id >= vouchers.id)`
+/**
+ * Condition for rows that are stored as minted and that no cut-off of the kill switch covers. A query for one value, since
+ * PostgreSQL makes a join of NOT EXISTS, which takes it longer to begin than to run.
+ */
+export const openRow = `phase = 'minted' AND (
+  SELECT k.killed_at FROM kills k WHERE k.definition_id = vouchers.definition_id
+    AND k.upto_voucher_id >= vouchers.id LIMIT 1) IS NULL`
 
 /** The counter of open vouchers that expire. */
 export function createExpiryCounter(sql: Sql) {

@@ -109,7 +109,7 @@ export function createVoucherStore(sql: Sql) {
   // The guarded write of claim and refresh. It changes a row once only, whatever was read before.
   const endOpen = sql.query<null, [Phase, number, number, number]>(
     `UPDATE vouchers SET phase = ?1, ended_at = ?2 WHERE id = ?3 AND ${openRow}
-       AND NOT EXISTS (SELECT 1 FROM revisions r WHERE r.id = revision_id AND r.expires_at <= ?4)`,
+       AND coalesce((SELECT r.expires_at FROM revisions r WHERE r.id = revision_id) > ?4, TRUE)`,
   )
   // A refresh has the row id of the successor, so that a chain is walked without another index.
   const insertRefresh = sql.query<null, [Uint8Array, number, Uint8Array, Uint8Array]>(
