@@ -1,0 +1,2 @@
+-- Only a reference on PostgreSQL changes (postgres-34-implied-reference.sql).
+SELECT 1;
