@@ -15,6 +15,8 @@ import type { CommitJob } from './commits.ts'
 import { startWire } from './wire.ts'
 
 const warmSeconds = 0.5
+/** A program that has just started is interpreted, and compiled while it works. */
+const compiledSeconds = 30
 const perSecondGuess = 2000
 /** Mints of one coupon follow each other, since its row counts them. */
 const manyCoupons = 64
@@ -167,14 +169,21 @@ async function measure(
     ({ name }) => plan.only.length === 0 || plan.only.some((part) => name.includes(part)),
   )
   const rows: Row[] = []
+  const { url, pid } = nodes.one
   for (const kind of wanted) {
+    // Both nodes stay as they are when the standby is there.
+    if (!standby) {
+      plan.say(`${kind.name}, until both nodes are compiled …`)
+      const job = await kind.job(nodes, perSecondGuess * compiledSeconds)
+      const time = { warmSeconds, seconds: compiledSeconds, connections: targetConnections }
+      await loader.run({ ...time, url, others: [nodes.two.url], pid, ...job })
+    }
     for (const connections of plan.connections) {
       plan.say(`${kind.name}, ${connections} connection(s), ${standby ? 'a' : 'no'} standby …`)
       const time = { warmSeconds, seconds: plan.seconds, connections }
       let perSecond = perSecondGuess
       const load = async (others: string[]) => {
         const count = Math.ceil(perSecond * 1.3 * (warmSeconds + plan.seconds))
-        const { url, pid } = nodes.one
         const job = await kind.job(nodes, count)
         const before = await wire.roundTrips()
         const result = await loader.run({ ...time, url, others, pid, ...job })
@@ -210,6 +219,7 @@ function tableOf(rows: readonly Row[], delayMs: number): Report['tables'][0] {
     about: [
       'commits: transactions of one row, pipelined, on as many connections, measured in turns with the rest',
       'share: median of one node / commits; two: median of two nodes / one node, with the same connections in all, in brackets the least and the most; 95 %: its bounds',
+      `each kind has run for ${compiledSeconds} s on both nodes before, so that they are compiled; without a standby first`,
       'trips: round trips to the server an operation, with those of the upkeep and the end of a read, which nobody waits for',
     ],
     columns: [
