@@ -77,10 +77,15 @@ describe('half-sent bodies', () => {
     const all = limits.inFlightMax + 100
     const crowd = await connectCrowd(server.url, [shop], all, claim(5000))
     expect((await preview(shop)).status).toBe(200)
-    const waiting = () => crowd.filter(({ received }) => received() === '').length
-    await until('those beyond the share are answered', () => waiting() <= shareMax)
-    // The latest of them wait on.
+    const silent = () => crowd.filter(({ received }) => received() === '')
+    const waiting = () => silent().filter(({ socket }) => !socket.destroyed).length
+    const told = until('those beyond the share are answered', () => waiting() <= shareMax)
+    await told.catch(({ message }) => {
+      throw new Error(`${message}: ${waiting()} of ${all} wait, ${silent().length} had no word`)
+    })
+    // The latest of them wait on, and no other one was closed without a word.
     expect(waiting()).toBeGreaterThan(0)
+    expect(silent()).toHaveLength(waiting())
     const given = await crowd[0]?.ended
     expect(given).toStartWith('HTTP/1.1 408 ')
     expect(given).toContain('"code":"request-timeout"')

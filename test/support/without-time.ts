@@ -18,4 +18,5 @@ Object.assign(Buckets.prototype, {
     charge.call(this, key, 0, cost)
   },
 })
-Object.assign(limits, { bodyReadSeconds: 3600 })
+// A connection that says nothing is closed at the latest that Bun knows.
+Object.assign(limits, { bodyReadSeconds: 3600, idleSeconds: 255 })
