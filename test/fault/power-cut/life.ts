@@ -104,7 +104,7 @@ export async function recordFailing(options: LifeOptions): Promise<Life> {
 /** The work of a recorded service, and its end. */
 type Order = { backup?: string; kill?: boolean; failing?: Failing; reader?: boolean }
 
-/** Its answers are not those of the clients, so that it judges nothing. */
+/** Its answers are not those of the clients, or its changes do not make the files, so that it judges nothing. */
 export class IncompleteRecording extends Error {}
 
 /** Records processes of one life. */
@@ -280,9 +280,10 @@ class Recorder {
     const files = filesIn(this.#recording.root)
     const differs = (file: string) =>
       !readFileSync(join(replayed, file)).equals(readFileSync(join(this.#recording.root, file)))
-    if (String(filesIn(replayed)) !== String(files) || files.some(differs)) {
-      throw new Error('the recording is not complete: its changes make other files')
-    }
+    const made = filesIn(replayed)
+    const others = new Set(files).symmetricDifference(new Set(made))
+    const wrong = [...others, ...files.filter((file) => !others.has(file) && differs(file))]
+    if (wrong.length > 0) throw new IncompleteRecording(`its changes make another ${wrong[0]}`)
     rmSync(replayed, { recursive: true })
   }
 }
