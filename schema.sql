@@ -1,4 +1,4 @@
-PRAGMA user_version = 34;
+PRAGMA user_version = 33;
 
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came

@@ -3,9 +3,6 @@ import couponText from '../../schema.sql' with { type: 'text' }
 import { OperatorError } from '../base/operator-error.ts'
 import longTexts from './migrations/postgres-32-long-texts.sql' with { type: 'text' }
 import cardNoticesOnServer from './migrations/postgres-33-card-notices.sql' with { type: 'text' }
-import impliedReferenceOnServer from './migrations/postgres-34-implied-reference.sql' with {
-  type: 'text',
-}
 import commonText from './migrations/step-16-common-text.sql' with { type: 'text' }
 import priority from './migrations/step-17-priority.sql' with { type: 'text' }
 import sessions from './migrations/step-18-sessions.sql' with { type: 'text' }
@@ -24,7 +21,6 @@ import inboxRules from './migrations/step-30-inbox-rules.sql' with { type: 'text
 import pictureIndex from './migrations/step-31-picture-index.sql' with { type: 'text' }
 import relayOnServer from './migrations/step-32-relay-on-server.sql' with { type: 'text' }
 import cardNotices from './migrations/step-33-card-notices.sql' with { type: 'text' }
-import impliedReference from './migrations/step-34-implied-reference.sql' with { type: 'text' }
 import relayText from './relay-schema.sql' with { type: 'text' }
 
 /** A schema: its text with `user_version` on top, and `steps[n]` from version n to n + 1. */
@@ -47,7 +43,7 @@ export type Schema = {
 export const couponSchema: Schema = {
   text: couponText,
   oldest: { version: 15, lastReader: '0.1.0' },
-  postgres: { 31: longTexts, 32: cardNoticesOnServer, 33: impliedReferenceOnServer },
+  postgres: { 31: longTexts, 32: cardNoticesOnServer },
   steps: {
     15: commonText,
     16: priority,
@@ -67,7 +63,6 @@ export const couponSchema: Schema = {
     30: pictureIndex,
     31: relayOnServer,
     32: cardNotices,
-    33: impliedReference,
   },
 }
 

@@ -118,25 +118,6 @@ test('nodes are upgraded one after the other, and each version works with the ne
   ])
 })
 
-test('a database of the version before becomes like a new one', async () => {
-  const name = await databases.create('coupons')
-  const url = databases.server.url(name)
-  const open = () =>
-    openPostgres({ url, schema: couponSchema, now: systemClock, stores: createStores })
-  await (await open()).database.close()
-  const other = await databases.connect(name)
-  const form = await formOf(other)
-  const reference = 'vouchers_definition_id_fkey FOREIGN KEY (definition_id) REFERENCES definitions'
-  await other.send(`ALTER TABLE vouchers ADD CONSTRAINT ${reference} (id)`, [])
-  await other.send('UPDATE schema_version SET version = version - 1', [])
-  expect(await formOf(other)).not.toEqual(form)
-  await (await open()).database.close()
-  expect(await formOf(other)).toEqual(form)
-  const { rows } = await other.send('SELECT version FROM schema_version', [])
-  expect(rows).toEqual([{ version: now }])
-  await other.end()
-})
-
 test('a node that was away during two upgrades commits nothing, before it knows of them', async () => {
   const name = await databases.create('coupons')
   // Without a row of its own it has no beat, and never knows.

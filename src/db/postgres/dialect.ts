@@ -77,12 +77,6 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/ DESC\b/g, ''],
 ]
 
-/**
- * References that another one of their table implies: a revision has the same definition as its vouchers. An insert locks each
- * row that it refers to, and all vouchers of a coupon have one definition.
- */
-const implied: Record<string, string> = { vouchers: ' REFERENCES definitions (id)' }
-
 /** A table without its references to several columns, and its key with a long text: they stand on lines of their own. */
 function translateTable(
   table: string,
@@ -101,6 +95,5 @@ function translateTable(
   }
   // The last column has no comma behind it.
   const closed = own.join('\n').replace(/,\n\)/, '\n)')
-  const needed = closed.replace(implied[table] ?? '', '')
-  return words.reduce((changed, [from, to]) => changed.replace(from, to), needed)
+  return words.reduce((changed, [from, to]) => changed.replace(from, to), closed)
 }
