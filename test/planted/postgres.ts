@@ -28,20 +28,6 @@ export const postgresFaults: PlantedFault[] = [
     '',
   ),
   planted(
-    'a counter is dropped before the changes of its operation',
-    'test/postgres/counters.test.ts',
-    'src/db/postgres/session.ts',
-    '      if (readsCounters(text)) this.#flush()\n',
-    '',
-  ),
-  planted(
-    'the counts of a first part are undone with the rest',
-    'test/postgres/counters.test.ts',
-    'src/db/postgres/session.ts',
-    "    this.#flush()\n    this.post('SAVEPOINT operation', [])",
-    "    this.post('SAVEPOINT operation', [])",
-  ),
-  planted(
     'a commit whose answer got lost counts as undone',
     'test/postgres/failover.test.ts',
     settlement,

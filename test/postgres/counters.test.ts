@@ -71,61 +71,6 @@ test('folds beside each other and beside changes count each change once', async 
 
 const storesOf = (sql: Sql) => ({ ...createStores(sql), sql })
 
-test('changes of an operation go out as one, behind its other writes and before a statement that reads them', async () => {
-  const name = await databases.create('coupons')
-  const one = await databases.connect(name)
-  for (const text of [
-    'CREATE TABLE done (id BIGINT PRIMARY KEY)',
-    'CREATE TABLE statements (at BIGINT GENERATED ALWAYS AS IDENTITY)',
-    `CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-       INSERT INTO statements DEFAULT VALUES; RETURN NULL; END $$`,
-    'CREATE TRIGGER notes AFTER INSERT ON counter_changes FOR EACH STATEMENT EXECUTE FUNCTION note()',
-  ]) {
-    await one.send(text, [])
-  }
-  const statements = async () => {
-    const { count } = await one.send('DELETE FROM statements', [])
-    return count
-  }
-  const url = databases.server.url(name)
-  const engine = new PostgresEngine({ url, now: systemClock, stores: (sql) => ({ sql }) })
-  const writes = ({ sql }: { sql: Sql }) => ({
-    add: sql.query<null, [number, number, number]>(sql.counters.add('expiries', count)),
-    drop: sql.query<null, [number]>(sql.counters.drop('expiries')),
-    insert: sql.query<null, [number]>('INSERT INTO done (id) VALUES (?)'),
-  })
-
-  await engine.transact({ roots: 'none' }, async (tx) => {
-    const { add, insert } = writes(tx)
-    add.run(1, 500, 5)
-    insert.run(1)
-    add.run(1, 501, 2)
-    insert.run(2)
-  })
-  expect([await statements(), await open(one)]).toEqual([1, 7])
-
-  await engine.transact({ roots: 'none' }, async (tx) => {
-    const { add, drop } = writes(tx)
-    add.run(1, 500, 1)
-    drop.run(1)
-    add.run(1, 500, 3)
-  })
-  expect([await statements(), await open(one)]).toEqual([3, 3])
-
-  const refused = new Error('refused')
-  const operation = engine.transact(
-    { roots: 'none', first: async (tx) => writes(tx).add.run(1, 500, 10) },
-    async (tx) => {
-      writes(tx).add.run(1, 500, 100)
-      throw refused
-    },
-  )
-  expect(await operation.catch((cause) => cause)).toBe(refused)
-  expect([await statements(), await open(one)]).toEqual([1, 13])
-  await engine.close()
-  await one.end()
-})
-
 for (const [maxUses, taken] of [
   [3, false],
   [4, true],

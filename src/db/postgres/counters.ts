@@ -104,11 +104,6 @@ export function isAppend(text: string): boolean {
   return text.startsWith(appendInto)
 }
 
-/** True of a statement that reads counters, so that it has to see the changes before it. */
-export function readsCounters(text: string): boolean {
-  return text.includes('counter_')
-}
-
 /** Joined statements by the texts of their parts. As many as the program has operations that count. */
 const joined = new Map<string, string>()
 

@@ -3,7 +3,7 @@ import { limits } from '../../base/limits.ts'
 import { Refusal } from '../../base/refusal.ts'
 import type { SqlValue } from '../sql.ts'
 import { type Connection, ConnectionLost, type Result, StatementFailed } from './connection.ts'
-import { appendsMax, isAppend, joinAppends, readsCounters } from './counters.ts'
+import { appendsMax, isAppend, joinAppends } from './counters.ts'
 import type { Expected, Statement, Transaction } from './statements.ts'
 
 /** A part of an operation awaited something else than its transaction, or went on after the end of it. */
@@ -117,7 +117,7 @@ export class OpenTransaction {
   /** The first failure, which later ones only follow from, and the number of its statement. */
   #failed: { cause: Error; at: number } | null = null
   #savepointAt = 0
-  /** Changes of counters that go out as one, before the next statement whose rows are read and before the commit. */
+  /** Changes of counters that go out with the next statement, as one. */
   #appends: Statement[] = []
   /** True once a statement was taken for written. */
   #expects = false
@@ -196,8 +196,7 @@ export class OpenTransaction {
   /** Send a statement that nobody awaits. Its failure is told by the end of the transaction. */
   post(text: string, params: readonly SqlValue[]): void {
     if (!isAppend(text)) {
-      if (readsCounters(text)) this.#flush()
-      this.#send({ text, params }).catch(() => undefined)
+      this.send(text, params).catch(() => undefined)
       return
     }
     if (this.#appends.push({ text, params }) === appendsMax) this.#flush()
@@ -220,7 +219,6 @@ export class OpenTransaction {
 
   /** Statements from here on can be undone alone. */
   savepoint(): void {
-    this.#flush()
     this.post('SAVEPOINT operation', [])
     this.#savepointAt = this.#sent
   }
