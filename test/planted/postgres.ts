@@ -28,6 +28,13 @@ export const postgresFaults: PlantedFault[] = [
     '',
   ),
   planted(
+    'the counts of an operation go out behind its other writes',
+    'test/postgres/counters.test.ts',
+    'src/db/postgres/session.ts',
+    '      this.send(text, params).catch(() => undefined)\n      return',
+    '      this.#send({ text, params }).catch(() => undefined)\n      return',
+  ),
+  planted(
     'a commit whose answer got lost counts as undone',
     'test/postgres/failover.test.ts',
     settlement,

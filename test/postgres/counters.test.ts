@@ -9,9 +9,10 @@ import { translateStatement } from '../../src/db/postgres/dialect.ts'
 import { PostgresEngine } from '../../src/db/postgres/engine.ts'
 import { createSharedBuckets, forgetGuesses } from '../../src/db/postgres/guesses.ts'
 import type { Sql } from '../../src/db/sql.ts'
-import { at, defined } from '../contract/fixtures.ts'
+import { at, defined, filed, issued, key } from '../contract/fixtures.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
-import { settledOrWaiting } from '../support/waiting.ts'
+import { until } from '../support/until.ts'
+import { countWaiting, settledOrWaiting } from '../support/waiting.ts'
 
 const databases = await openDatabases()
 afterAll(() => databases.stop())
@@ -102,6 +103,42 @@ for (const [maxUses, taken] of [
     await Promise.all([one.end(), other.end()])
   })
 }
+
+test('a redemption has the till that counts it, when another one is the first at that till meanwhile', async () => {
+  const name = await databases.create('coupons')
+  const one = await databases.connect(name)
+  const url = databases.server.url(name)
+  const engine = new PostgresEngine({ url, now: systemClock, stores: storesOf })
+  const vouchers = await engine.transact({ roots: 'none' }, async (tx) =>
+    issued(tx, await defined(tx, 1), [1, 2]),
+  )
+  const [first, held] = vouchers as [(typeof vouchers)[0], (typeof vouchers)[0]]
+  for (const text of [
+    `CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       IF NEW.voucher_id = ${held.rowId} THEN PERFORM pg_advisory_xact_lock(7); END IF; RETURN NULL; END $$`,
+    'CREATE TRIGGER holds AFTER INSERT ON redemptions FOR EACH ROW EXECUTE FUNCTION hold()',
+    'SELECT pg_advisory_lock(7)',
+  ]) {
+    await one.send(text, [])
+  }
+  const by = { pubkey: key(2), listed: true }
+  let ended = 0
+  const claims = []
+  for (const voucher of [held, first]) {
+    const claim = engine.transact({ roots: 'none' }, (tx) =>
+      tx.vouchers.claim(voucher, { ...filed, by }, at),
+    )
+    claims.push(claim.finally(() => ended++))
+    const begun = claims.length
+    await until('it has ended or waits', async () => ended + (await countWaiting(one)) >= begun)
+  }
+  await one.send('SELECT pg_advisory_unlock(7)', [])
+  expect(await Promise.all(claims)).toEqual([true, true])
+  const { rows } = await one.send('SELECT till_id FROM redemptions', [])
+  expect(rows).toEqual([{ till_id: expect.any(Number) }, { till_id: expect.any(Number) }])
+  await engine.close()
+  await one.end()
+})
 
 test('a bucket of tokens in a row gives out its burst once, refills, and is forgotten when it is full', async () => {
   const name = await databases.create('coupons')

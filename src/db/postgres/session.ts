@@ -117,7 +117,7 @@ export class OpenTransaction {
   /** The first failure, which later ones only follow from, and the number of its statement. */
   #failed: { cause: Error; at: number } | null = null
   #savepointAt = 0
-  /** Changes of counters that go out with the next statement, as one. */
+  /** Changes of counters that go out before the next statement, as one: both may read the same row, such as that of a till. */
   #appends: Statement[] = []
   /** True once a statement was taken for written. */
   #expects = false

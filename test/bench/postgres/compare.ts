@@ -219,7 +219,7 @@ function tableOf(rows: readonly Row[], delayMs: number): Report['tables'][0] {
     about: [
       'commits: transactions of one row, pipelined, on as many connections, measured in turns with the rest',
       'share: median of one node / commits; two: median of two nodes / one node, with the same connections in all, in brackets the least and the most; 95 %: its bounds',
-      `each kind has run for ${compiledSeconds} s on both nodes before, so that they are compiled; without a standby first`,
+      `each kind has run for up to ${compiledSeconds} s on both nodes before, so that they are compiled; without a standby first`,
       'trips: round trips to the server an operation, with those of the upkeep and the end of a read, which nobody waits for',
     ],
     columns: [
