@@ -9,6 +9,7 @@ import {
   openSession,
 } from '../support/client.ts'
 import { cleanUp, newDirectory, startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 /** Which calls bring bytes to the write-ahead log, to the disk and to the client. */
 const traced =
@@ -105,6 +106,11 @@ export async function traceFaults(): Promise<TraceReport> {
     const alive = await call(server.url, '/livez')
     expect(`${fault}: it is alive`, alive.status === 200, alive.status)
     await tracer.detach()
+    // After a try to mend the disk that failed it refuses for a second, or for longer on a busy machine.
+    await until(
+      `${fault}: a mint after it`,
+      async () => (await post('mint', { couponId }, bearer)).status === 200,
+    )
     const mended = await Promise.all([
       post('mint', { couponId }, bearer),
       post('refresh', { nonce }, again),
