@@ -29,6 +29,9 @@ globalThis.Date = ChosenDate as DateConstructor
 // The server of PostgreSQL has the real time.
 Object.defineProperty(ServerClock.prototype, 'apart', { get: () => false })
 
+// A thread that signs has random numbers of its own, and takes part as soon as the machine has started it.
+Object.assign(limits, { cryptoThreadFrom: Number.POSITIVE_INFINITY })
+
 // Old rows are swept at each start alone: a sweep a minute would come to one service before it comes to the other.
 const { after } = systemTime
 systemTime.after = (seconds, call) => {
