@@ -72,10 +72,11 @@ test('a poster that gives nothing says why', async () => {
   await checkPage(page, 'poster-unkept')
   const words: [state: string, change: object, says: RegExp][] = [
     ['paused', { paused: true }, /pausó/],
+    // The same time of tomorrow, which is today where midnight passes meanwhile.
     [
       'not-started',
-      { paused: false, startsAt: secondsNow() + 90_000 },
-      /Todavía no empezó\..* mañana a las? \d/,
+      { paused: false, startsAt: secondsNow() + 86_400 },
+      /Todavía no empezó\..* (mañana|hoy) a las? \d/,
     ],
     ['ended', { startsAt: null, endsAt: 5 }, /ya terminó/],
   ]
