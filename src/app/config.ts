@@ -90,14 +90,18 @@ function nearMisses(env: Environment): string[] {
   })
   return Object.keys(env).flatMap((name) => {
     if (ours.includes(name)) return []
-    const near = ours.find((known) => nearly(name, known))
+    const upper = name.toUpperCase()
+    const near = ours.find((known) => upper === known || isNear(upper, known))
     return near ? [`${name} is set, but not used: did you mean ${near}?`] : []
   })
 }
 
-function nearly(name: string, known: string): boolean {
-  if (name.toUpperCase() === known) return true
-  return known.length >= 8 && editDistance(name.toUpperCase(), known) <= 2
+function isNear(name: string, known: string): boolean {
+  if (known.length < 8 || Math.abs(name.length - known.length) > 2) return false
+  // Two letters off leave one third as it is: hardly any pair comes to the distance, which takes long.
+  const third = Math.floor(known.length / 3)
+  const parts = [known.slice(0, third), known.slice(third, 2 * third), known.slice(2 * third)]
+  return parts.some((part) => name.includes(part)) && editDistance(name, known) <= 2
 }
 
 function editDistance(a: string, b: string): number {

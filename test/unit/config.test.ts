@@ -338,6 +338,9 @@ describe('variables that look like misspelt settings', () => {
     ['MERCHANT', 'MERCHANTS'],
     ['RATELIMIT', 'RATE_LIMIT'],
     ['STORE_KEYFILE', 'STORE_KEY_FILE'],
+    ['XUBLIC_URX', 'PUBLIC_URL'],
+    ['PUBXIC_URX', 'PUBLIC_URL'],
+    ['XUBLIX_URL', 'PUBLIC_URL'],
   ]
   for (const [variable, meant] of near) {
     test(`${variable} gets a warning that names ${meant}, and not its value`, () => {
