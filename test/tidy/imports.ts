@@ -130,16 +130,43 @@ test('http/ names no path of a feature', () => {
 })
 
 test('a start loads no library that only a move, a certificate or a page needs', () => {
+  const loaded = loadedFrom(['src/main.ts', ...commandModules()])
+  const late = /^(age-encryption|pkijs|asn1js|@scure\/bip39|preact)(\/|$)/
+  expect(loaded).toContain('src/app/start.ts')
+  expect(loadersOf(late, allBut(loaded))).toEqual([])
+})
+
+test('a command that needs no service loads none: the program itself has settings and a table of commands', () => {
+  const loaded = loadedFrom(['src/main.ts'])
+  const ofService =
+    /^(elysia|@sinclair|prom-client|jose|pg|bun:sqlite|bun:ffi|@noble\/ciphers)(\/|$)/
+  expect(loaded).toContain('src/cli/commands.ts')
+  expect([...loaded].filter((path) => commandModules().includes(path))).toEqual([])
+  expect(loadersOf(ofService, allBut(loaded))).toEqual([])
+})
+
+/** The modules that commands import when they run. */
+function commandModules(): string[] {
+  const { text = '' } = src.find(({ path }) => path === 'src/cli/commands.ts') ?? {}
+  const found = text.matchAll(/await import\('\.\/(.*?)'\)/g)
+  const modules = [...new Set([...found].map(([, name]) => `src/cli/${name}`))]
+  expect(modules).toContain('src/cli/serve.ts')
+  return modules
+}
+
+/** These files, and all that they load at once. */
+function loadedFrom(paths: readonly string[]): Set<string> {
   const imports = localImports().filter(({ typesOnly }) => !typesOnly)
-  const loaded = new Set(['src/main.ts'])
+  const loaded = new Set(paths)
   for (const path of loaded) {
     for (const { from, target } of imports) if (from === path) loaded.add(target)
   }
-  const late = /^(age-encryption|pkijs|asn1js|@scure\/bip39|preact)(\/|$)/
-  const notLoaded = new RegExp(`^(?!(${[...loaded].join('|').replaceAll('.', '\\.')})$)`)
-  expect(loaded).toContain('src/app/start.ts')
-  expect(loadersOf(late, notLoaded)).toEqual([])
-})
+  return loaded
+}
+
+function allBut(paths: ReadonlySet<string>): RegExp {
+  return new RegExp(`^(?!(${[...paths].join('|').replaceAll('.', '\\.')})$)`)
+}
 
 test('nostr-tools is imported by subpath', () => {
   expect(importersOf(/^nostr-tools$/)).toEqual([])
