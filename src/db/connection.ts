@@ -133,45 +133,46 @@ class Query<Row, Params extends SqlValue[]> implements SqlQuery<Row, Params> {
 /** A statement of the writing connection. It sees every change of a counter, and says what it writes. */
 class BatchedQuery<Row, Params extends SqlValue[]> extends Query<Row, Params> {
   readonly #batch: Batch
+  readonly #text: string
   /** The change of a counter that it makes. */
   readonly #count: Summable | undefined
-  /** Counters that the statement may read. */
-  readonly #reads: readonly CounterTable[]
-  /** Tables that it writes to. */
-  readonly #writes: readonly string[]
-  /** It may read what steps write before the commit. */
-  readonly #late: boolean
+  /** Found at the first use: a start makes hundreds of statements, and uses few. */
+  #found: Tables | null = null
 
   constructor(make: () => Statement<Row, SqlValue[]>, text: string, batch: Batch) {
     super(make)
     this.#batch = batch
+    this.#text = text
     this.#count = countOf(text)
-    this.#reads = countersIn(text)
-    this.#writes = tablesWritten(text)
-    this.#late = tablesNamed(text).some((table) => lateTables.includes(table))
+  }
+
+  get #tables(): Tables {
+    this.#found ??= tablesOf(this.#text)
+    return this.#found
   }
 
   #ready(): Statement<Row, SqlValue[]> {
-    if (this.#late) this.#batch.runLate()
+    const { late, counters } = this.#tables
+    if (late) this.#batch.runLate()
     else assert(!this.#batch.isLate, 'a step before the commit is for late tables only')
-    if (this.#reads.length > 0) this.#batch.write(this.#reads)
+    if (counters.length > 0) this.#batch.write(counters)
     return this.prepare()
   }
 
   #ran(changes: number): number {
-    if (changes > 0) this.#batch.wrote(this.#writes)
+    if (changes > 0) this.#batch.wrote(this.#tables.written)
     return changes
   }
 
   override async get(...params: Params): Promise<Row | null> {
     const row = this.#ready().get(...params)
-    this.#ran(this.#writes.length)
+    this.#ran(this.#tables.written.length)
     return row
   }
 
   override async all(...params: Params): Promise<Row[]> {
     const rows = this.#ready().all(...params)
-    this.#ran(this.#writes.length)
+    this.#ran(this.#tables.written.length)
     return rows
   }
 
@@ -196,6 +197,23 @@ class KeptQuery<Row, Params extends SqlValue[]> extends Query<Row, Params> {
 
   override async get(...params: Params): Promise<Row | null> {
     return this.#batch.keep(this, params, () => this.prepare().get(...params))
+  }
+}
+
+/** Tables that a statement concerns. */
+type Tables = {
+  /** Counters that it may read. */
+  counters: readonly CounterTable[]
+  written: readonly string[]
+  /** It may read what steps write before the commit. */
+  late: boolean
+}
+
+function tablesOf(text: string): Tables {
+  return {
+    counters: countersIn(text),
+    written: tablesWritten(text),
+    late: tablesNamed(text).some((table) => lateTables.includes(table)),
   }
 }
 

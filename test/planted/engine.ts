@@ -186,7 +186,7 @@ export const engineFaults: PlantedFault[] = [
     'a statement does not see the counts of its commit',
     batchSuite,
     'src/db/connection.ts',
-    'if (this.#reads.length > 0) this.#batch.write(this.#reads)',
+    'if (counters.length > 0) this.#batch.write(counters)',
     '',
   ),
   planted(
@@ -200,8 +200,8 @@ export const engineFaults: PlantedFault[] = [
     'a statement does not see the answers of its commit',
     batchSuite,
     'src/db/connection.ts',
-    'if (this.#late) this.#batch.runLate()\n    else assert',
-    'if (!this.#late) assert',
+    'if (late) this.#batch.runLate()\n    else assert',
+    'if (!late) assert',
   ),
   planted(
     'the log is never folded',
