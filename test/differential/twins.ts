@@ -68,7 +68,7 @@ export async function startTwins(
   env: Record<string, string>,
 ): Promise<Twins> {
   const faults: string[] = []
-  const database = await databases.create('coupons')
+  const database = await databases.create()
   const directories = ['embedded', 'postgres'].map((name) =>
     mkdtempSync(join(tmpdir(), `cuponera-${name}-`)),
   ) as [string, string]

@@ -126,7 +126,7 @@ type Cluster = {
 /** A primary and its standby. The test itself promotes. */
 async function openPair(waited: boolean, count: number): Promise<Cluster> {
   const databases = await openDatabases()
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   let standbys = 0
   let primary = databases.server
   const between = await openHost(primary)
@@ -184,7 +184,7 @@ async function openApart(waited: boolean, count: number): Promise<Cluster> {
   const databases = await openDatabases({ listen_addresses: ofPrimary }, network.enter)
   opened.defer(() => databases.stop())
   const primary = databases.server
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   appendFileSync(join(primary.data, 'pg_hba.conf'), 'host all cuponera samenet scram-sha-256\n')
   const administrator = await databases.connect(name)
   await administrator.send('SELECT pg_reload_conf()', [])

@@ -59,7 +59,7 @@ async function openOnFile(syncMs: number): Promise<Service> {
 }
 
 async function openOnPostgres(databases: Databases, count: number, locked: boolean) {
-  const url = databases.server.url(await databases.create('coupons'))
+  const url = databases.server.url(await databases.create())
   const unlocked = join(import.meta.dir, '../postgres/races/without-locks.ts')
   const command = [process.execPath, '--preload', unlocked, main]
   const nodes = await openNodes(url, count, locked ? {} : { command })

@@ -25,7 +25,7 @@ import { until } from '../support/until.ts'
 const sockets: { close(): void }[] = []
 const far = startFaultyRelay({ open: (socket) => void sockets.push(socket) })
 const databases = await openDatabases()
-const name = await databases.create('coupons')
+const name = await databases.create()
 const env = {
   ...cardEnv,
   DATABASE_URL: databases.server.url(name),

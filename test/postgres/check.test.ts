@@ -19,7 +19,7 @@ import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 import { logged } from '../support/until.ts'
 
 const databases = await openDatabases()
-const name = await databases.create('coupons')
+const name = await databases.create()
 const env = { DATABASE_URL: databases.server.url(name) }
 let dataDir: string
 let connection: Connection

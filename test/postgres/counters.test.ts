@@ -31,7 +31,7 @@ async function open(connection: Connection): Promise<unknown> {
 
 for (const [kind, folded] of Object.entries({ 'with sums': true, 'without sums': false })) {
   test(`the drop of a counter ${kind} takes along the changes that a fold is moving`, async () => {
-    const name = await databases.create('coupons')
+    const name = await databases.create()
     const [folding, dropping] = [await databases.connect(name), await databases.connect(name)]
     await folding.send(add, [1, 500, 7])
     if (folded) {
@@ -52,7 +52,7 @@ for (const [kind, folded] of Object.entries({ 'with sums': true, 'without sums':
 }
 
 test('folds beside each other and beside changes count each change once', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const connections = await Promise.all(Array.from({ length: 4 }, () => databases.connect(name)))
   const [one, two, ...adding] = connections as [Connection, Connection, ...Connection[]]
   let under = adding.length
@@ -77,7 +77,7 @@ for (const [maxUses, taken] of [
   [4, true],
 ] as const) {
   test(`a mint that waits ${taken ? 'before' : 'at'} the limit counts what a fold moves meanwhile`, async () => {
-    const name = await databases.create('coupons')
+    const name = await databases.create()
     const [one, other] = [await databases.connect(name), await databases.connect(name)]
     const url = databases.server.url(name)
     const engine = new PostgresEngine({ url, now: systemClock, stores: storesOf })
@@ -105,7 +105,7 @@ for (const [maxUses, taken] of [
 }
 
 test('a redemption has the till that counts it, when another one is the first at that till meanwhile', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const one = await databases.connect(name)
   const url = databases.server.url(name)
   const engine = new PostgresEngine({ url, now: systemClock, stores: storesOf })
@@ -141,7 +141,7 @@ test('a redemption has the till that counts it, when another one is the first at
 })
 
 test('a bucket of tokens in a row gives out its burst once, refills, and is forgotten when it is full', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const connections = await Promise.all(Array.from({ length: 4 }, () => databases.connect(name)))
   const [first] = connections as [Connection]
   const nodes = connections.map((connection) => createSharedBuckets((run) => run(connection)))

@@ -14,7 +14,7 @@ afterAll(() => databases.stop())
 const connections = 8
 
 async function open(): Promise<EngineUnderTest> {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const other = await databases.connect(name)
   await other.send('CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL)', [])
   const database = new PostgresEngine({
@@ -57,7 +57,7 @@ test('PostgreSQL: an operation is answered while more heavy ones are open than t
 })
 
 test('PostgreSQL: a broken rule of an operation that nobody awaited is a fault, and not the end of the service', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const other = await databases.connect(name)
   await other.send(
     'CREATE TABLE done (id BIGINT PRIMARY KEY CHECK (id < 9), at BIGINT NOT NULL)',

@@ -93,7 +93,7 @@ async function openLossy(
 }
 
 async function open(count: number, through = async (url: string) => url) {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const connection = await databases.connect(name)
   await connection.send('CREATE TABLE counter (n BIGINT NOT NULL)', [])
   await connection.send('INSERT INTO counter VALUES (0)', [])

@@ -15,7 +15,7 @@ afterAll(async () => {
 const envOf = (name: string) => ({ ...cardEnv, DATABASE_URL: databases.server.url(name) })
 
 test('once it is settled, no later tap passes, and sessions and the setup code have ended', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   let server = await startServer({ env: envOf(name) })
   const { dataDir } = server
   const token = await openSession(server.url, newSigner())
@@ -69,7 +69,7 @@ test('once it is settled, no later tap passes, and sessions and the setup code h
 })
 
 test('a damaged one, one that was moved away and an empty one are refused, and nothing is settled', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const rows = await databases.connect(name)
   const refusal = async () => {
     const options = { dataDir: newDirectory(), env: envOf(name) }

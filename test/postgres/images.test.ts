@@ -24,7 +24,7 @@ const fields = { name: 'Café', benefit: { type: 'percent', percent: 10 }, image
 
 /** The operations of a service whose definitions stop before the commit while `open` is not resolved. */
 async function openService() {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const inside = Promise.withResolvers<void>()
   const open = Promise.withResolvers<void>()
   const engine = new PostgresEngine({

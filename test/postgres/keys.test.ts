@@ -31,7 +31,7 @@ const keysOf = (number: number, card: number | null = null): LoadedKeys => ({
 
 /** Nodes of a new database. Each has read it before one of them writes. */
 async function startingTogether(number: number) {
-  const url = databases.server.url(await databases.create('coupons'))
+  const url = databases.server.url(await databases.create())
   const allRead = Promise.withResolvers<void>()
   let reading = number
   const nodes = Array.from({ length: number }, () => {
@@ -96,7 +96,7 @@ async function startNode(dataDir: string, url: string): Promise<string> {
 }
 
 test('a new node makes no key on a database that is bound to keys', async () => {
-  const url = databases.server.url(await databases.create('coupons'))
+  const url = databases.server.url(await databases.create())
   const [first, second] = [join(directory, 'first'), join(directory, 'second')]
   const card = await startNode(first, url)
   await expect(startNode(second, url)).rejects.toThrow('manager.nsec is missing')

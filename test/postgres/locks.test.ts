@@ -68,7 +68,7 @@ let name: string
 let setUp: Connection
 let engine: PostgresEngine<Counting>
 beforeAll(async () => {
-  name = await databases.create('coupons')
+  name = await databases.create()
   setUp = await databases.connect(name)
   for (const [text, params] of rows) await setUp.send(text, params as never)
   const url = databases.server.url(name)

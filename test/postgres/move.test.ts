@@ -172,7 +172,7 @@ test('a service goes to PostgreSQL and back, and its other side is closed each t
   const address = databases.server.url(name)
   const env = { DATABASE_URL: address }
   await done(move(dataDir, address))
-  expect(await structureOf(name)).toEqual(await structureOf('empty_relay'))
+  expect(await structureOf(name)).toEqual(await structureOf('empty'))
   expect(await done(move(dataDir, address))).toContain('complete already')
   expect(await done(command(['check'], dataDir, address))).toStartWith('no problems')
 
@@ -549,7 +549,7 @@ test('a move and a service keep each other away', async () => {
 test('a move that cannot be leaves both sides as they were', async () => {
   const dataDir = copyDirectory(sound.dataDir)
   const address = await newUrl()
-  const url = databases.server.url(await databases.create('coupons'))
+  const url = databases.server.url(await databases.create())
   const spoilt = copyDirectory(sound.dataDir)
   const wrong = await newUrl()
   await done(move(spoilt, wrong))

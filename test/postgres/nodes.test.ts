@@ -25,7 +25,7 @@ const openNode = async (url: string, name: string) => {
 }
 
 test('each node of a database has a row, until it stops or was dead for long', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const url = databases.server.url(name)
   const [one, two] = [await openNode(url, 'one'), await openNode(url, 'two')]
   const names = async () => (await one.nodes?.list())?.map(({ name }) => name)
@@ -64,7 +64,7 @@ test('each node of a database has a row, until it stops or was dead for long', a
 })
 
 test('news that a node has not read are counted', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const node = await openNode(databases.server.url(name), 'one')
   const unread = async () => (await node.nodes?.list())?.[0]?.unread
   const [open, other] = [await databases.connect(name), await databases.connect(name)]
@@ -83,7 +83,7 @@ test('news that a node has not read are counted', async () => {
 })
 
 test('a node that differs where it must not is refused, unless the other one is dead', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const url = databases.server.url(name)
   const nodes = [await openNode(url, 'one'), await openNode(url, 'two')]
   const [other, watching] = [await databases.connect(name), await databases.connect(name)]
@@ -118,7 +118,7 @@ test('a node that differs where it must not is refused, unless the other one is 
 })
 
 test('of several nodes one leads, and another takes over when its session ends', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const nodes = [await openNode(databases.server.url(name), 'one')]
   nodes.push(await openNode(databases.server.url(name), 'two'))
   const [one, two] = nodes as [Node, Node]

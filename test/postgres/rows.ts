@@ -41,7 +41,7 @@ export function openRows(databases: Databases) {
   })
   return {
     async create() {
-      const name = await databases.create('coupons')
+      const name = await databases.create()
       const other = await databases.connect(name)
       await other.send('CREATE TABLE done (id BIGINT PRIMARY KEY)', [])
       return { name, other, url: databases.server.url(name) }

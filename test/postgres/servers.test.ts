@@ -75,7 +75,7 @@ test('a database that could lose or change what it is given is refused at the st
 test('a server that is started again without fsync gets no writes', async () => {
   const fast = await openDatabases({ fsync: 'off' })
   try {
-    const name = await fast.create('coupons')
+    const name = await fast.create()
     expect(await startOn(fast.server.url(name))).toContain('fsync = off')
     const engine = rows.engine(fast.server.url(name))
     expect(await codeOf(engine.snapshot((tx) => tx.count()))).toBe('unavailable')
@@ -155,7 +155,7 @@ test('a server of another installation gets no writes', async () => {
   const { name } = await rows.create()
   const strange = await openDatabases()
   try {
-    await strange.create('coupons')
+    await strange.create()
     const own = await openHost()
     const host = encodeURIComponent(strange.server.socket)
     const engine = rows.engine(`postgres://cuponera@${own.host},${host}/${name}`)
@@ -216,7 +216,7 @@ test('an address is shown with its hosts and its name alone', () => {
 test.each(['sslrootcert', 'sslkey'])(
   'a start says that the file of %s cannot be read',
   async (name) => {
-    const url = databases.server.url(await databases.create('coupons'))
+    const url = databases.server.url(await databases.create())
     const line = await startOn(`${url}&${name}=${encodeURIComponent('/nowhere/file.pem')}`)
     expect(line).toContain('cannot use the database of DATABASE_URL')
     expect(line).toContain('/nowhere/file.pem')
@@ -224,7 +224,7 @@ test.each(['sslrootcert', 'sslkey'])(
 )
 
 test('a pooler in transaction mode is refused at the start, and one in session mode is used', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   for (const mode of ['session', 'transaction'] as const) {
     const pooler = startPooler(databases.server.socket, mode)
     const url = `postgres://cuponera@/${name}?host=${encodeURIComponent(pooler.socket)}`

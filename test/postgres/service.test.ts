@@ -9,7 +9,7 @@ import { cleanUp, newDirectory, startServer, type TestServer } from '../support/
 import { logged } from '../support/until.ts'
 
 const databases = await openDatabases()
-const name = await databases.create('coupons')
+const name = await databases.create()
 const password = 'clave-de-la-base'
 const address = databases.server.url(name).replace('@', `:${password}@`)
 let server: TestServer

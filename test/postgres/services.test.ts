@@ -12,7 +12,7 @@ import { cleanUp, newDirectory, startServer, type TestServer } from '../support/
 import { logged, until } from '../support/until.ts'
 
 const databases = await openDatabases()
-const name = await databases.create('coupons')
+const name = await databases.create()
 const env = { DATABASE_URL: databases.server.url(name) }
 let one: TestServer
 let two: TestServer

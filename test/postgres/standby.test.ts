@@ -267,7 +267,7 @@ async function startOn(url: string, watched = (_: Verdict): void => undefined): 
 test.each(['new', 'used'])(
   'no node starts on a %s database without it, and each says why',
   async (state) => {
-    const name = await (state === 'new' ? databases.createBare() : databases.create('coupons'))
+    const name = await (state === 'new' ? databases.createBare() : databases.create())
     const url = databases.server.url(name)
     const other = await databases.connect(name)
     await waitFor('nobody')
@@ -375,7 +375,7 @@ function startNode(url: string, keys?: string): Promise<TestServer> {
 }
 
 test('a refused request that stands after all is repeated, and no node is ready or starts meanwhile', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const url = databases.server.url(name)
   const one = await startNode(url)
   const two = await startNode(url, join(one.dataDir, 'keys'))

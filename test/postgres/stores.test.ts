@@ -20,9 +20,9 @@ describeStores({
     replaced: [...counterOnly, 'claimed', 'voided'],
     own: ['counter_changes', 'counter_sums'],
   },
-  async create(kind) {
+  async create() {
     if (last !== null) await databases.drop(last)
-    last = await databases.create(kind)
+    last = await databases.create()
     return last
   },
   open: (_kind, name, stores) =>

@@ -13,7 +13,7 @@ const databases = await openDatabases()
 afterAll(() => databases.stop())
 
 test('the terms of a token stay for an account that another operation is opening', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const url = databases.server.url(name)
   const looking = await databases.connect(name)
   const engine = new PostgresEngine({ url, now: systemClock, stores: createStores })

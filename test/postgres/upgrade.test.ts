@@ -76,7 +76,7 @@ async function formOf(connection: Connection): Promise<string[]> {
 }
 
 test('nodes are upgraded one after the other, and each version works with the next', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const url = databases.server.url(name)
   const old = await openNode(url, 'old', schemaAt(now))
   expect(await old.work()).toBe(true)
@@ -119,7 +119,7 @@ test('nodes are upgraded one after the other, and each version works with the ne
 })
 
 test('a node that was away during two upgrades commits nothing, before it knows of them', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   // Without a row of its own it has no beat, and never knows.
   const url = databases.server.url(name)
   const options = { url, schema: schemaAt(now), now: systemClock, stores: createStores }
@@ -141,7 +141,7 @@ test('a node that was away during two upgrades commits nothing, before it knows 
 })
 
 test('a node that was away during two upgrades takes no operation any more', async () => {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const url = databases.server.url(name)
   const node = await openNode(url, 'old', schemaAt(now))
   const lease = await node.database.lease('sweep')
@@ -157,7 +157,7 @@ test('a node that was away during two upgrades takes no operation any more', asy
 })
 
 test('a database of before long tags, with the tables of the relay or without, gets the form of a new one', async () => {
-  const fresh = await databases.connect(await databases.create('coupons'))
+  const fresh = await databases.connect(await databases.create())
   const form = await formOf(fresh)
   const before = [
     `DROP INDEX events_by_address, deletions_key;
@@ -166,7 +166,7 @@ test('a database of before long tags, with the tables of the relay or without, g
     'DROP TABLE tags, events, deletions',
   ]
   for (const text of before) {
-    const name = await databases.create('coupons')
+    const name = await databases.create()
     const other = await databases.connect(name)
     await other.send(`SET ROLE cuponera; ${text}; UPDATE schema_version SET version = 31`, [])
     const node = await openNode(databases.server.url(name), 'new', couponSchema)
@@ -177,7 +177,7 @@ test('a database of before long tags, with the tables of the relay or without, g
 })
 
 test('a text in an index is so short that a row has a place there', async () => {
-  const connection = await databases.connect(await databases.create('coupons'))
+  const connection = await databases.connect(await databases.create())
   const { rows } = await connection.send(
     `SELECT CAST(indrelid AS regclass) || '.' || attname AS name, CAST(indexrelid AS regclass) AS index
      FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey)

@@ -1,19 +1,16 @@
-/** Databases of one PostgreSQL server for tests: copies of empty ones with the schema. */
+/** Databases of one PostgreSQL server for tests: copies of an empty one with the schema. */
 import { couponSchema } from '../../src/db/migrations.ts'
 import { Connection } from '../../src/db/postgres/connection.ts'
 import { createSchema } from '../../src/db/postgres/schema.ts'
 
 import { type Postgres, startPostgres } from './postgres.ts'
 
-/** A relay has its tables beside those of the service. */
-const kinds = ['coupons', 'relay'] as const
-
 export type Databases = {
   server: Postgres
   /** A connection of the superuser, for the test itself. The role of the service may use the tables that it makes. */
   connect(database: string): Promise<Connection>
-  /** The name of a new database that is empty, with the schema of its kind. An ordinary role owns it. */
-  create(kind: (typeof kinds)[number]): Promise<string>
+  /** The name of a new database that is empty, with the schema. An ordinary role owns it. */
+  create(): Promise<string>
   /** The name of a new database without any table. */
   createBare(): Promise<string>
   /** The name of a new database with everything of another one, which nobody uses: as a dump that was brought back. */
@@ -45,15 +42,13 @@ async function fill(server: Postgres): Promise<Databases> {
   const connect = (database: string) => connectAs('postgres', database)
   let administrator = await connect('postgres')
   await administrator.send('CREATE ROLE cuponera LOGIN CREATEDB', [])
-  for (const kind of kinds) {
-    await administrator.send(`CREATE DATABASE empty_${kind} OWNER cuponera`, [])
-    const superuser = await connect(`empty_${kind}`)
-    await superuser.send('ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO cuponera', [])
-    await superuser.end()
-    const owner = await connectAs('cuponera', `empty_${kind}`)
-    await createSchema(owner, couponSchema)
-    await owner.end()
-  }
+  await administrator.send('CREATE DATABASE empty OWNER cuponera', [])
+  const superuser = await connect('empty')
+  await superuser.send('ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO cuponera', [])
+  await superuser.end()
+  const owner = await connectAs('cuponera', 'empty')
+  await createSchema(owner, couponSchema)
+  await owner.end()
   let made = 0
   const administer = async (text: string) => {
     // The server may have been killed meanwhile.
@@ -63,11 +58,9 @@ async function fill(server: Postgres): Promise<Databases> {
   return {
     server,
     connect,
-    async create(kind) {
-      const name = `${kind}_${made++}`
-      await administer(
-        `CREATE DATABASE ${name} OWNER cuponera TEMPLATE empty_${kind} STRATEGY FILE_COPY`,
-      )
+    async create() {
+      const name = `shop_${made++}`
+      await administer(`CREATE DATABASE ${name} OWNER cuponera TEMPLATE empty STRATEGY FILE_COPY`)
       return name
     },
     async createBare() {

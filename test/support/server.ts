@@ -104,7 +104,7 @@ export async function databaseEnv(dataDir: string): Promise<{ DATABASE_URL?: str
   if (url === null) return {}
   try {
     await administer(
-      `CREATE DATABASE ${nameIn(url)} TEMPLATE empty_coupons STRATEGY FILE_COPY`,
+      `CREATE DATABASE ${nameIn(url)} TEMPLATE empty STRATEGY FILE_COPY`,
       'cuponera',
     )
     databases.add(url)

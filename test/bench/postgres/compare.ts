@@ -121,7 +121,7 @@ export async function compareNodes(
 
 async function startNodes(plan: Plan, databases: Databases, socket: string) {
   const urlOf = (name: string) => `postgres://cuponera@/${name}?host=${encodeURIComponent(socket)}`
-  const env = { ...benchEnvironment, DATABASE_URL: urlOf(await databases.create('coupons')) }
+  const env = { ...benchEnvironment, DATABASE_URL: urlOf(await databases.create()) }
   const [one, two] = [
     await startServer({ env: { ...env, NODE_NAME: 'one' }, command: plan.command }),
     await startServer({ env: { ...env, NODE_NAME: 'two' }, command: plan.command }),

@@ -20,7 +20,7 @@ const own = [
 ]
 
 export async function openWorldDatabase(databases: Databases) {
-  const name = await databases.create('coupons')
+  const name = await databases.create()
   const url = databases.server.url(name)
   const engine = new PostgresEngine({ url, now: systemClock, stores: storesOf, connections: 6 })
   const looking = await databases.connect(name)
