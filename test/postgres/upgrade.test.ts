@@ -118,6 +118,34 @@ test('nodes are upgraded one after the other, and each version works with the ne
   ])
 })
 
+test('an upgrade goes through while nodes write to the table that it changes, and no write fails', async () => {
+  const name = await databases.create()
+  const url = databases.server.url(name)
+  const old = await openNode(url, 'old', schemaAt(now))
+  let [going, written] = [true, 0]
+  const write = async () => {
+    for (; going; written++) expect(await old.work()).toBe(true)
+  }
+  const writers = Promise.all(Array.from({ length: 8 }, write))
+  const goOn = async () => {
+    const before = written
+    await Promise.race([writers, until('they write', () => written > before + 100)])
+  }
+  await goOn()
+  const upgraded = await openNode(url, 'new', schemaAt(now + 1))
+  await goOn()
+  going = false
+  await writers
+  expect(await upgraded.work()).toBe(true)
+  const other = await databases.connect(name)
+  const { rows } = await other.send(
+    'SELECT count(*) AS requests, count(note) AS notes FROM requests',
+    [],
+  )
+  expect(rows).toEqual([{ requests: written + 1, notes: 0 }])
+  await Promise.all([old.close(), upgraded.close(), other.end()])
+})
+
 test('a node that was away during two upgrades commits nothing, before it knows of them', async () => {
   const name = await databases.create()
   // Without a row of its own it has no beat, and never knows.

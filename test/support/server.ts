@@ -103,10 +103,7 @@ export async function databaseEnv(dataDir: string): Promise<{ DATABASE_URL?: str
   const url = databaseUrlOf(dataDir)
   if (url === null) return {}
   try {
-    await administer(
-      `CREATE DATABASE ${nameIn(url)} TEMPLATE empty STRATEGY FILE_COPY`,
-      'cuponera',
-    )
+    await administer(`CREATE DATABASE ${nameIn(url)} TEMPLATE empty STRATEGY FILE_COPY`, 'cuponera')
     databases.add(url)
   } catch (cause) {
     // A server that starts again on its directory.
