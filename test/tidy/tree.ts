@@ -5,7 +5,14 @@ import { dirname, join } from 'node:path'
 export const root = join(import.meta.dir, '..', '..')
 const generated = ['node_modules', 'dist', 'data', 'test-output', '.git', '.native']
 
-type Import = { specifier: string; target: string | null; typesOnly: boolean; names: string[] }
+type Import = {
+  specifier: string
+  target: string | null
+  typesOnly: boolean
+  /** It is loaded when that line runs, not with the file. */
+  late: boolean
+  names: string[]
+}
 type Source = { path: string; text: string; code: string; imports: Import[] }
 
 export const allFiles = filesBelow('')
@@ -14,13 +21,13 @@ export const sources = allFiles
   .map(readSource)
 export const src = sources.filter(({ path }) => path.startsWith('src/'))
 
-export type LocalImport = { from: string; target: string; typesOnly: boolean }
+export type LocalImport = { from: string; target: string; typesOnly: boolean; late: boolean }
 
 /** Every import from one file of src to another. */
 export function localImports(): LocalImport[] {
   return src.flatMap(({ path, imports }) =>
-    imports.flatMap(({ target, typesOnly }) =>
-      target?.startsWith('src/') ? [{ from: path, target, typesOnly }] : [],
+    imports.flatMap(({ target, typesOnly, late }) =>
+      target?.startsWith('src/') ? [{ from: path, target, typesOnly, late }] : [],
     ),
   )
 }
@@ -55,19 +62,24 @@ function readSource(path: string): Source {
     loader: path.endsWith('x') ? 'tsx' : 'ts',
     target: 'bun',
   })
-  return { path, text, code: transpiler.transformSync(text), imports: importsOf(path, text) }
+  return {
+    path,
+    text,
+    code: transpiler.transformSync(text),
+    imports: [...importsOf(path, text), ...lateImportsOf(path, text)],
+  }
 }
 
 function importsOf(path: string, text: string): Import[] {
   const statement = /^(?:import|export)\s+(type\s)?(?:([^'"`;]*?)\sfrom\s+)?'([^']+)'/gm
   return [...text.matchAll(statement)].map(([, type, clause = '', specifier = '']) => {
     const [, list = ''] = /\{([^}]*)\}/.exec(clause) ?? []
-    const names = list.split(',').map((name) => name.trim())
-    const real = names.filter((name) => name !== '')
+    const real = namesIn(list)
     const bare = clause.replace(/\{[^}]*\}/, '').replace(/[\s,]/g, '')
     return {
       specifier,
-      target: specifier.startsWith('.') ? join(dirname(path), specifier) : null,
+      target: targetOf(path, specifier),
+      late: false,
       typesOnly:
         type !== undefined ||
         (bare === '' && real.length > 0 && real.every((name) => name.startsWith('type '))),
@@ -79,11 +91,36 @@ function importsOf(path: string, text: string): Import[] {
   })
 }
 
-/** Files that load it: an import of types alone is gone from the program. */
+/** Calls of `import`, with the names that they take from the module: `(await import(…)).name`, `const { name } = await …`. */
+function lateImportsOf(path: string, text: string): Import[] {
+  const call =
+    /(typeof\s+)?(?:\{([^{}]*)\}\s*=\s*await\s+)?\b(?:import|require)\('([^']+)'\)(?:\)\.(\w+))?/g
+  return [...text.matchAll(call)].map(([, type, list, specifier = '', name]) => ({
+    specifier,
+    target: targetOf(path, specifier),
+    late: true,
+    typesOnly: type !== undefined,
+    // A module that is loaded as a whole may use all of it.
+    names: name ? [name] : list ? namesIn(list).map((one) => one.replace(/:.*$/, '')) : ['*'],
+  }))
+}
+
+function namesIn(list: string): string[] {
+  return list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
+function targetOf(path: string, specifier: string): string | null {
+  return specifier.startsWith('.') ? join(dirname(path), specifier) : null
+}
+
+/** Files that load it at once: an import of types alone is gone from the program. */
 export function loadersOf(specifier: RegExp, ...except: RegExp[]): string[] {
   const loading = src.map((file) => ({
     ...file,
-    imports: file.imports.filter(({ typesOnly }) => !typesOnly),
+    imports: file.imports.filter(({ typesOnly, late }) => !typesOnly && !late),
   }))
   return importersAmong(loading, specifier, except)
 }

@@ -40,7 +40,7 @@ export async function readSnapshot<T>(
 }
 
 /** The line for the operator about a server that cannot be reached or used. */
-export function unusable({ message }: ConnectionLost): OperatorError {
+function unusable({ message }: ConnectionLost): OperatorError {
   return new OperatorError(`cannot use the database of DATABASE_URL\n${message}`)
 }
 
