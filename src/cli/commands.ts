@@ -300,10 +300,11 @@ export const commands: Record<string, Command> = {
   demo: {
     about: "test a coupon's whole life against a running server (--url; default: on this machine)",
     flags: ['url'],
-    run: async ({ config, flags }) =>
-      (await import('./demo.ts')).demo(
-        await (await import('./demo-target.ts')).findDemoTarget(config, flags.get('url')),
-      ),
+    run: async ({ config, flags }) => {
+      const { findDemoTarget } = await import('./demo-target.ts')
+      const { demo } = await import('./demo.ts')
+      return demo(await findDemoTarget(config, flags.get('url')))
+    },
   },
 }
 

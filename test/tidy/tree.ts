@@ -91,7 +91,7 @@ function importsOf(path: string, text: string): Import[] {
   })
 }
 
-/** Calls of `import`, with the names that they take from the module: `(await import(…)).name`, `const { name } = await …`. */
+/** Calls of `import` or `require`, with the names that they take from the module: `(await import(…)).name`, `const { name } = await …`. */
 function lateImportsOf(path: string, text: string): Import[] {
   const call =
     /(typeof\s+)?(?:\{([^{}]*)\}\s*=\s*await\s+)?\b(?:import|require)\('([^']+)'\)(?:\)\.(\w+))?/g
