@@ -3,7 +3,16 @@
  * and `etcd-server`. Patroni runs the newer PostgreSQL of the tests.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { Connection } from '../../../src/db/postgres/connection.ts'
 import { freePorts } from '../../support/ports.ts'
@@ -47,17 +56,18 @@ async function openOnce(count: 1 | 3) {
     const [port = 0, api = 0] = others.slice(place * 2)
     return { name, port, api, home: own, data: join(own, 'data') }
   })
+  const logFile = join(home, 'log')
+  const log = openSync(logFile, 'a')
   const children = new Set<ChildProcess>()
   /** The first program that ended. */
   let ended: string | null = null
   const run = (command: string[], env = process.env) => {
     const [program = '', ...args] = asUser(...command)
-    const log = process.env.PATRONI_LOG === undefined ? 'ignore' : 'inherit'
     const child = spawn(program, args, { stdio: ['ignore', log, log], cwd: home, env })
     children.add(child)
     child.once('exit', () => {
       children.delete(child)
-      ended ??= program
+      ended ??= command[0] ?? program
     })
     return child
   }
@@ -109,12 +119,13 @@ async function openOnce(count: 1 | 3) {
   const stop = () => {
     for (const child of children) child.kill('SIGKILL')
     for (const node of nodes) killServer(node)
+    closeSync(log)
     rmSync(home, { recursive: true, force: true })
   }
   try {
     for (const node of nodes) startNode(node)
     const up = () => {
-      if (ended !== null) throw new EndedEarly(`${ended} ended`)
+      if (ended !== null) throw new EndedEarly(`${ended} ended: ${lastOf(logFile)}`)
       return whole()
     }
     await until('Patroni has a leader, a synchronous standby and a replica', up, 120)
@@ -154,6 +165,8 @@ async function openOnce(count: 1 | 3) {
     stop,
   }
 }
+
+const lastOf = (file: string) => readFileSync(file, 'utf8').slice(-2000)
 
 function killServer({ data }: Node): void {
   const file = join(data, 'postmaster.pid')
