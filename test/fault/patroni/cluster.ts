@@ -86,6 +86,7 @@ async function openOnce(count: 1 | 3) {
     const file = join(node.home, 'patroni.yml')
     const printed = printedFile(node, programs)
     writeFileSync(file, count === 1 ? printed : withReplicas(printed, programs))
+    giveAway(file)
     // The command of the unit.
     const unit = readText('docs/cluster/patroni.service')
     const command = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.replace('/etc/patroni/patroni.yml', file)
@@ -178,7 +179,12 @@ function killServer({ data }: Node): void {
 /** Directories of the user that PostgreSQL runs as. */
 function makeOwn(directory: string): void {
   mkdirSync(directory)
-  spawnSync('chown', ['--reference', join(directory, '..'), directory])
+  giveAway(directory)
+}
+
+/** Give a file to the owner of its directory: it is for its user alone where a service ran in this process before. */
+function giveAway(path: string): void {
+  spawnSync('chown', ['--reference', join(path, '..'), path])
 }
 
 /** Put the programs that the package leaves out beside its own. */
