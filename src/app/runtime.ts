@@ -18,6 +18,7 @@ import { databasePath, lockDataDir, openDatabase, openDataDir } from './data.ts'
 import { type Disk, type StatFs, watchDisk } from './disk.ts'
 import { type LoadedKeys, loadKeyring } from './keyring.ts'
 import { hasPins, pinKeys, settleCardKey } from './keys.ts'
+import { keepOwnDatabase, requireOwnDatabase } from './own-database.ts'
 import { openSignatures } from './signatures.ts'
 import type { Stores } from './stores.ts'
 import { loadCertificate } from './tls.ts'
@@ -68,6 +69,7 @@ export async function openRuntime(
   if (config.databaseUrl === null) requireArrived(dataDir)
   // Before the keys and the database are read: a crash may have left half of an arrival.
   if (adoptArrival(dataDir)) log.info('move.arrived')
+  await requireOwnDatabase(config)
   const shared = config.databaseUrl !== null
   const before = shared ? null : loadKeyring(config, !existsSync(databasePath(dataDir)))
   // Before the database: a start that fails on a setting has not migrated an older file.
@@ -86,6 +88,7 @@ export async function openRuntime(
   const cardMasterKey = await settleCardKey(database, keys, { dataDir, shared })
   const differing = await requireAgreement(database.nodes, config, keys)
   if (differing !== null) log.warn('nodes.differ', { differing })
+  keepOwnDatabase(config)
   const jobs = createJobs(database)
   const disk = await watchDisk({ dataDir, floor: config.diskFloor, statFs, jobs, log })
   opened.defer(() => disk.stop())

@@ -1,10 +1,11 @@
 import { OperatorError } from '../base/operator-error.ts'
 import { Refusal } from '../base/refusal.ts'
 
-/** Codes of the system and of SQLite that only a disk has. */
-const diskCodes = /^(EIO|ENOSPC|EDQUOT|EROFS|EFBIG|SQLITE_(FULL|IOERR|READONLY|CANTOPEN)(_\w+)?)$/
+/** Codes of the system, of SQLite and of PostgreSQL (SQLSTATE) that only a disk has. */
+const diskCodes =
+  /^(EIO|ENOSPC|EDQUOT|EROFS|EFBIG|SQLITE_(FULL|IOERR|READONLY|CANTOPEN)(_\w+)?|53100|58030)$/
 
-const fullCodes = /^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)$/
+const fullCodes = /^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL|53100)$/
 
 /** The line for the operator about a disk that failed. Null if the cause is another one. */
 export function diskErrorFrom(cause: unknown): OperatorError | null {
