@@ -22,7 +22,7 @@ export function checkPostgres(
   pause: Pause,
   signal?: AbortSignal,
 ): Promise<CheckReport> {
-  return readSnapshot(url, (connection) => checkSnapshot(connection, pause), signal)
+  return readSnapshot(url, (connection) => checkSnapshot(connection, pause), { signal })
 }
 
 /** Verify what the transaction of a connection sees. */

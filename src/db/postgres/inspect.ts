@@ -4,18 +4,26 @@ import type { Pins } from '../inspect.ts'
 import { couponSchema, versionOf } from '../migrations.ts'
 import type { Sql } from '../sql.ts'
 import { type Connection, ConnectionLost, StatementFailed } from './connection.ts'
+import { confirmAll } from './durable-commit.ts'
 import { readVersion } from './schema.ts'
 import { Servers } from './servers.ts'
 import { createSql } from './statements.ts'
 
+type Ways = {
+  /** Ends the reading. */
+  signal?: AbortSignal | undefined
+  /** Called before the state is chosen. */
+  first?: (connection: Connection) => Promise<void>
+}
+
 /**
  * Read the database on a server in one state, on a connection of its own: beside a service or without one. Throws
- * OperatorError if the server cannot be used, or refuses a statement. `signal` ends it.
+ * OperatorError if the server cannot be used, or refuses a statement.
  */
 export async function readSnapshot<T>(
   url: string,
   read: (connection: Connection) => Promise<T>,
-  signal?: AbortSignal,
+  { signal, first }: Ways = {},
 ): Promise<T> {
   let connection: Connection | null = null
   const stop = () => connection?.destroy()
@@ -23,6 +31,7 @@ export async function readSnapshot<T>(
   try {
     const servers = new Servers(url)
     connection = await servers.connect(undefined, limits.maintenanceAnswerSeconds)
+    await first?.(connection)
     await connection.send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', [])
     // The reader of what a command prints may take his time.
     await connection.send(`SET LOCAL idle_in_transaction_session_timeout = '10min'`, [])
@@ -70,14 +79,35 @@ export function readServerPins(url: string): Promise<Pins | null> {
   })
 }
 
-/** As `inspect` of a file. */
+/** As `inspect` of a file. Throws OperatorError also where a standby does not confirm what the server shows. */
 export function inspectServer<T>(url: string, query: (sql: Sql) => Promise<T>): Promise<T> {
-  return readSnapshot(url, async (connection) => {
+  const read = async (connection: Connection) => {
     const ahead = ((await readVersion(connection)) ?? 0) - versionOf(couponSchema)
     // A newer program may have upgraded the schema while nodes of this version go on.
     if (ahead !== 0 && ahead !== 1) {
       throw new OperatorError('the database of DATABASE_URL has no schema of this version')
     }
     return query(createReadingSql(connection))
-  })
+  }
+  return readSnapshot(url, read, { first: confirmInTime })
+}
+
+/** Throws OperatorError where no standby confirms what a connection shows: after a promotion it may not have been. */
+async function confirmInTime(connection: Connection): Promise<void> {
+  let late = false
+  const giveUp = () => {
+    late = true
+    connection.destroy()
+  }
+  const timer = setTimeout(giveUp, limits.standbyAwaySeconds * 1000)
+  try {
+    await confirmAll(connection)
+  } catch (cause) {
+    if (!late) throw cause
+    throw new OperatorError(
+      'the database of DATABASE_URL waits for its standby: nothing that it shows is certain',
+    )
+  } finally {
+    clearTimeout(timer)
+  }
 }
