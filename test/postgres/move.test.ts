@@ -534,7 +534,7 @@ test('a move and a service keep each other away', async () => {
   const address = await newUrl()
   const connection = await connectTo(address)
   await connection.send(`SELECT pg_advisory_lock(hashtextextended('move', 1))`, [])
-  const started = await serve(dataDir, { DATABASE_URL: address })
+  const started = await serve(newDirectory(), { DATABASE_URL: address })
   expect(started.stderr).toContain('"cuponera move" works on the database')
   const { count } = await connection.send(`SELECT 1 FROM pg_class WHERE relname = 'facts'`, [])
   expect(count).toBe(0)
