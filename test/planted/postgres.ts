@@ -49,6 +49,27 @@ export const postgresFaults: PlantedFault[] = [
     'return rows.length === 1',
   ),
   planted(
+    'a node starts without its DATABASE_URL, as an empty service',
+    'test/postgres/own-database.test.ts -t without',
+    'src/app/own-database.ts',
+    'if (existsSync(file) || !existsSync(markPath(dataDir))) return',
+    'if (dataDir !== file) return',
+  ),
+  planted(
+    'a service in a file starts on an empty database',
+    'test/postgres/own-database.test.ts -t empty',
+    'src/app/own-database.ts',
+    'if (wasMoved(file) || isUntouched(dataDir)) return',
+    'if (wasMoved(file) || isUntouched(dataDir) || file !== dataDir) return',
+  ),
+  planted(
+    'the ledger is read before the standby has confirmed what the server shows',
+    'test/postgres/own-database.test.ts -t ledger',
+    'src/db/postgres/inspect.ts',
+    'await confirmAll(connection)',
+    'void confirmAll',
+  ),
+  planted(
     'writes go on while commits wait for a standby',
     'test/postgres/standby.test.ts -t load',
     'src/db/postgres/pool.ts',
