@@ -58,6 +58,7 @@ async function openOnce(count: 1 | 3) {
   })
   const logFile = join(home, 'log')
   const log = openSync(logFile, 'a')
+  const said = () => readFileSync(logFile, 'utf8').slice(-2000)
   const children = new Set<ChildProcess>()
   /** The first program that ended. */
   let ended: string | null = null
@@ -126,7 +127,7 @@ async function openOnce(count: 1 | 3) {
   try {
     for (const node of nodes) startNode(node)
     const up = () => {
-      if (ended !== null) throw new EndedEarly(`${ended} ended: ${lastOf(logFile)}`)
+      if (ended !== null) throw new EndedEarly(`${ended} ended: ${said()}`)
       return whole()
     }
     await until('Patroni has a leader, a synchronous standby and a replica', up, 120)
@@ -166,8 +167,6 @@ async function openOnce(count: 1 | 3) {
     stop,
   }
 }
-
-const lastOf = (file: string) => readFileSync(file, 'utf8').slice(-2000)
 
 function killServer({ data }: Node): void {
   const file = join(data, 'postmaster.pid')
