@@ -53,7 +53,7 @@ export function lockDataDir(dataDir: string, needed?: string[]): Lock {
 /** The names that a data directory may begin with. A volume has a `lost+found` of its own. */
 const ours = [
   ...['lock', 'keys', 'tls', 'cuponera.db', 'relay.db', 'incoming', 'control.sock'],
-  ...['postgresql', 'lost+found'],
+  'lost+found',
 ]
 
 /** True also for the journal of a database. A power cut in the first start may leave any one of these names alone. */

@@ -22,70 +22,78 @@ async function mintAt(address: string): Promise<string> {
   return (await mintOne(address, token, await createDefinition(address, token))).nonce
 }
 
+async function started(dataDir: string, env: Record<string, string>): Promise<void> {
+  const server = await startServer({ dataDir, env })
+  await server.stop()
+}
+
 /** The words with which a start ends. */
 async function refusalOf(dataDir: string, env: Record<string, string>): Promise<string> {
   try {
-    const server = await startServer({ dataDir, env: { ...shopEnv, ...env } })
-    await server.stop()
+    await started(dataDir, { ...shopEnv, ...env })
     return 'it started'
   } catch (cause) {
     return String(cause)
   }
 }
 
-test('a node does not start without its DATABASE_URL, and no other service is hindered', async () => {
+test('a node does not start without its DATABASE_URL, or with that of an empty database', async () => {
   const dataDir = newDirectory()
   const url = await emptyDatabase()
   const env = { ...shopEnv, DATABASE_URL: url }
+  // A trial of before, which nobody used, is no reason to begin in a file.
+  await started(dataDir, shopEnv)
   const node = await startServer({ dataDir, env })
   const nonce = await mintAt(node.url)
   await node.stop()
-  const mark = join(dataDir, 'postgresql')
+  const mark = join(dataDir, 'database-on-server')
   expect(readFileSync(mark, 'utf8')).not.toContain(url)
 
-  expect(await refusalOf(dataDir, {})).toContain(
-    `DATABASE_URL is missing: the database of ${dataDir} is on PostgreSQL\n`,
-  )
-  expect(existsSync(join(dataDir, 'cuponera.db'))).toBe(false)
+  const missing = `DATABASE_URL is missing: the database of ${dataDir} is on PostgreSQL\n`
+  expect(await refusalOf(dataDir, {})).toContain(missing)
+  const empty = { DATABASE_URL: await emptyDatabase() }
+  const another = `the database of DATABASE_URL is empty, and ${dataDir} has another one on PostgreSQL\n`
+  expect(await refusalOf(dataDir, empty)).toContain(another)
+  for (const name of ['', '-wal', '-shm']) {
+    rmSync(join(dataDir, `cuponera.db${name}`), { force: true })
+  }
+  expect(await refusalOf(dataDir, {})).toContain(missing)
+  expect(await refusalOf(dataDir, empty)).toContain(another)
   const again = await startServer({ dataDir, env })
   expect((await call(again.url, `/api/coupons/claim?nonce=${nonce}`)).status).toBe(200)
   await again.stop()
 
-  // Somebody who wants a file here deletes the mark.
   rmSync(mark)
-  const file = await startServer({ dataDir, env: shopEnv })
-  await file.stop()
-  // From then on the database is the file, until a start on a server is accepted.
-  const back = await startServer({ dataDir, env })
-  await back.stop()
-  expect(existsSync(mark)).toBe(true)
-  const fileAgain = await startServer({ dataDir, env: shopEnv })
-  expect(existsSync(mark)).toBe(false)
-  await fileAgain.stop()
+  await started(dataDir, shopEnv)
 })
 
-test('a service in a file does not start on an empty database, but once it was moved', async () => {
-  const dataDir = newDirectory()
-  const unused = await startServer({ dataDir, env: shopEnv })
-  await unused.stop()
-  // Nobody used it: nothing would be missed.
-  const elsewhere = await startServer({
-    ...{ dataDir, env: { ...shopEnv, DATABASE_URL: await emptyDatabase() } },
-  })
-  await elsewhere.stop()
+test('a service in a file does not start on an empty database, and goes to a server and back by a move', async () => {
+  const unused = newDirectory()
+  await started(unused, shopEnv)
+  await started(unused, { ...shopEnv, DATABASE_URL: await emptyDatabase() })
 
+  const dataDir = newDirectory()
   const file = await startServer({ dataDir, env: shopEnv })
   const nonce = await mintAt(file.url)
   await file.stop()
   const url = await emptyDatabase()
-  expect(await refusalOf(dataDir, { DATABASE_URL: url })).toContain(
-    `the database of DATABASE_URL is empty, and ${join(dataDir, 'cuponera.db')} has a service\n`,
-  )
-  const moved = await runCommand(['move', '--from', dataDir, '--to', url], { dataDir })
-  expect(moved).toMatchObject({ code: 0, stderr: '' })
-  const server = await startServer({ dataDir, env: { ...shopEnv, DATABASE_URL: url } })
-  expect((await call(server.url, `/api/coupons/claim?nonce=${nonce}`)).status).toBe(200)
-  await server.stop()
+  const used = `the database of DATABASE_URL is empty, and ${join(dataDir, 'cuponera.db')} has a service\n`
+  expect(await refusalOf(dataDir, { DATABASE_URL: url })).toContain(used)
+  const move = async (from: string, to: string) =>
+    expect(await runCommand(['move', '--from', from, '--to', to], { dataDir })).toMatchObject({
+      ...{ code: 0, stderr: '' },
+    })
+  await move(dataDir, url)
+  expect(await refusalOf(dataDir, { DATABASE_URL: await emptyDatabase() })).toContain(used)
+  const known = async (env: Record<string, string>) => {
+    const server = await startServer({ dataDir, env: { ...shopEnv, ...env } })
+    expect((await call(server.url, `/api/coupons/claim?nonce=${nonce}`)).status).toBe(200)
+    await server.stop()
+  }
+  await known({ DATABASE_URL: url })
+  await move(url, dataDir)
+  await known({})
+  expect(existsSync(join(dataDir, 'database-on-server'))).toBe(false)
 })
 
 test('the ledger is not read where a promotion could undo what the server shows', async () => {
