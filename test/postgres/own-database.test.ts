@@ -6,7 +6,7 @@ import { runCommand } from '../support/cli.ts'
 import { call, createDefinition, mintOne, newSigner, openSession } from '../support/client.ts'
 import { origin, shopEnv } from '../support/nodes.ts'
 import { openDatabases } from '../support/postgres-databases.ts'
-import { nameStandby } from '../support/postgres-standby.ts'
+import { administer, nameStandby } from '../support/postgres-standby.ts'
 import { cleanUp, newDirectory, startServer } from '../support/server.ts'
 
 const databases = await openDatabases()
@@ -114,6 +114,17 @@ test('the ledger is not read where a promotion could undo what the server shows'
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain('waits for its standby: nothing that it shows is certain')
   }
+  // A commit that was given up stays at the server, so the next command begins none.
+  const administrator = await administer(databases.server)
+  const waiting = async () => {
+    const sessions = `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' ORDER BY pid`
+    return (await administrator.send(sessions, [])).rows
+  }
+  const left = await waiting()
+  expect(left).not.toEqual([])
+  expect((await ledger('balances', key)).code).toBe(1)
+  expect(await waiting()).toEqual(left)
+  administrator.destroy()
   await nameStandby(databases.server, '')
   expect((await ledger('balances', key)).stdout).toContain('ARS\t12.00\t')
 })

@@ -7,6 +7,7 @@ import { type Connection, ConnectionLost, StatementFailed } from './connection.t
 import { confirmAll } from './durable-commit.ts'
 import { readVersion } from './schema.ts'
 import { Servers } from './servers.ts'
+import { mayNotLook, sessionsWait } from './standby-watch.ts'
 import { createSql } from './statements.ts'
 
 type Ways = {
@@ -99,15 +100,24 @@ async function confirmInTime(connection: Connection): Promise<void> {
     late = true
     connection.destroy()
   }
+  // A commit that is given up leaves its session at the server: the next command leaves none.
+  const waits = await sessionsWait(connection).catch((cause) => {
+    if (!mayNotLook(cause)) throw cause
+    return false
+  })
+  if (waits) throw uncertain()
   const timer = setTimeout(giveUp, limits.standbyAwaySeconds * 1000)
   try {
     await confirmAll(connection)
   } catch (cause) {
-    if (!late) throw cause
-    throw new OperatorError(
-      'the database of DATABASE_URL waits for its standby: nothing that it shows is certain',
-    )
+    throw late ? uncertain() : cause
   } finally {
     clearTimeout(timer)
   }
+}
+
+function uncertain(): OperatorError {
+  return new OperatorError(
+    'the database of DATABASE_URL waits for its standby: nothing that it shows is certain',
+  )
 }

@@ -27,8 +27,16 @@ const waitingSessions = `SELECT count(*) AS waiting FROM pg_stat_activity
   WHERE wait_event = 'SyncRep' AND datname = current_database() AND usename = session_user
     AND query_start < clock_timestamp() - make_interval(secs => $1)`
 
-/** SQLSTATE of a role that may not read the sessions. */
-const notPermitted = '42501'
+/** True if sessions of our role have waited for a standby for longer than a commit takes. */
+export async function sessionsWait(connection: Connection): Promise<boolean> {
+  const { rows } = await connection.send(waitingSessions, [limits.standbyWaitSeconds])
+  return Number(rows[0]?.waiting) > 0
+}
+
+/** True of the failure of a role that may not read the sessions. */
+export function mayNotLook(cause: unknown): boolean {
+  return cause instanceof StatementFailed && cause.code === '42501'
+}
 
 /**
  * Keeps a node from filling the server with sessions while a synchronous standby is away. A commit that is given up
@@ -106,7 +114,7 @@ export class StandbyWatch {
       this.#connection?.destroy()
       if (!(cause instanceof ConnectionLost || cause instanceof StatementFailed)) throw cause
       // Nothing would ever end the refusal of writes.
-      if (cause instanceof StatementFailed && cause.code === notPermitted) verdict = 'forbidden'
+      if (mayNotLook(cause)) verdict = 'forbidden'
     } finally {
       this.#settle(verdict)
     }
@@ -117,8 +125,7 @@ export class StandbyWatch {
 
   async #ask(): Promise<Verdict> {
     const connection = await this.#renewed()
-    const { rows } = await connection.send(waitingSessions, [limits.standbyWaitSeconds])
-    return Number(rows[0]?.waiting) > 0 ? 'waiting' : 'free'
+    return (await sessionsWait(connection)) ? 'waiting' : 'free'
   }
 
   /**
