@@ -101,16 +101,25 @@ export function createVoucherStore(sql: Sql) {
     `INSERT INTO vouchers (handle, definition_id, revision_id, minted_by, minted_at)
      VALUES (?, ?, ?, ?, ?)`,
   )
-  // VALUES with one subquery, here and below: SQLite keeps a journal for a statement that may insert many rows.
-  const insertSuccessor = sql.query<null, [Uint8Array, number, number, number, number, number]>(
-    `INSERT INTO vouchers (handle, definition_id, revision_id, root_id, minted_at, minted_by)
-     VALUES (?, ?, ?, ?, ?, (SELECT minted_by FROM vouchers WHERE id = ?))`,
-  )
-  // The guarded write of claim and refresh. It changes a row once only, whatever was read before.
-  const endOpen = sql.query<null, [Phase, number, number, number]>(
-    `UPDATE vouchers SET phase = ?1, ended_at = ?2 WHERE id = ?3 AND ${openRow}
-       AND coalesce((SELECT r.expires_at FROM revisions r WHERE r.id = revision_id) > ?4, TRUE)`,
-  )
+  // The guarded writes of claim and refresh. Each changes a row once only, whatever was read before.
+  const endOpen = (phase: 'claimed' | 'refreshed') =>
+    `UPDATE vouchers SET phase = '${phase}', ended_at = ?1 WHERE id = ?2 AND ${openRow}
+       AND coalesce((SELECT r.expires_at FROM revisions r WHERE r.id = revision_id) > ?1, TRUE)`
+  const refresh = sql.changeThenInsert<[number, number, Uint8Array, number, number, number]>({
+    update: endOpen('refreshed'),
+    into: 'vouchers',
+    values: {
+      handle: '?3',
+      definition_id: '?4',
+      revision_id: '?5',
+      root_id: '?6',
+      minted_at: '?1',
+      minted_by: {
+        changed: 'minted_by',
+        found: '(SELECT minted_by FROM vouchers WHERE id = ?2)',
+      },
+    },
+  })
   // A refresh has the row id of the successor, so that a chain is walked without another index.
   const insertRefresh = sql.query<null, [Uint8Array, number, Uint8Array, Uint8Array]>(
     `INSERT INTO refreshes (id, voucher_id, key_mac, sealed)
@@ -120,9 +129,9 @@ export function createVoucherStore(sql: Sql) {
     'SELECT key_mac, sealed FROM refreshes WHERE voucher_id = ?',
   )
   // The owner is stored again, because redemptions are listed by owner, newest first.
-  const insertRedemption = sql.query<
-    null,
+  const claim = sql.changeThenInsert<
     [
+      number,
       number,
       Uint8Array,
       string | null,
@@ -132,11 +141,20 @@ export function createVoucherStore(sql: Sql) {
       Uint8Array | null,
       Uint8Array | null,
     ]
-  >(
-    `INSERT INTO redemptions (voucher_id, owner, zap_request, zap_request_id, amount_msat,
-       purchase, claimed_by, till_id)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, (SELECT id FROM tills WHERE owner = ?2 AND pubkey = ?8))`,
-  )
+  >({
+    update: endOpen('claimed'),
+    into: 'redemptions',
+    values: {
+      voucher_id: { changed: 'id', found: '?2' },
+      owner: '?3',
+      zap_request: '?4',
+      zap_request_id: '?5',
+      amount_msat: '?6',
+      purchase: '?7',
+      claimed_by: '?8',
+      till_id: '(SELECT id FROM tills WHERE owner = ?3 AND pubkey = ?9)',
+    },
+  })
   const tills = createTillStore(sql)
   const expiries = createExpiryCounter(sql)
   // Counters change in the transaction of the row that they count, so they are exact after any crash.
@@ -250,13 +268,10 @@ export function createVoucherStore(sql: Sql) {
       const owner = bytesOf(voucher.owner)
       const by = filed.by && bytesOf(filed.by.pubkey)
       const till = filed.by?.listed ? by : null
-      // Counted before the guard has answered: a refusal takes both back.
-      const [ended] = await Promise.all([
-        endOpen.expectOne('claimed', now, voucher.rowId, now),
-        tills.count(owner, till, hour),
-      ])
-      if (!ended) return false
-      insertRedemption.run(
+      // Counted before, since the redemption looks for the till: a refusal takes it back.
+      await tills.count(owner, till, hour)
+      const ended = await claim.expectOne(
+        now,
         voucher.rowId,
         owner,
         filed.zapRequest,
@@ -266,6 +281,7 @@ export function createVoucherStore(sql: Sql) {
         by,
         till,
       )
+      if (!ended) return false
       countClaimed.run(voucher.definitionRowId)
       expiries.close(voucher)
       countRedeemed.run(voucher.definitionRowId, hour)
@@ -278,11 +294,17 @@ export function createVoucherStore(sql: Sql) {
      * has to follow in the same transaction.
      */
     async replace(old: Voucher, handle: Uint8Array, now: number): Promise<boolean> {
-      if (!(await endOpen.expectOne('refreshed', now, old.rowId, now))) return false
       const { rowId, definitionRowId, revisionId, rootId } = old
-      insertSuccessor.run(handle, definitionRowId, revisionId, rootId, now, rowId)
-      addTotals.run(0, 1)
-      return true
+      const burned = await refresh.expectOne(
+        now,
+        rowId,
+        handle,
+        definitionRowId,
+        revisionId,
+        rootId,
+      )
+      if (burned) addTotals.run(0, 1)
+      return burned
     },
 
     /** Store the answer of the refresh that burned a voucher. */

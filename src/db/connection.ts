@@ -9,7 +9,7 @@ import {
   type Summable,
 } from './counters.ts'
 import { lateTables } from './database.ts'
-import type { Sql, SqlQuery, SqlValue } from './sql.ts'
+import type { ChangeThenInsert, Sql, SqlQuery, SqlValue } from './sql.ts'
 
 /** The oldest SQLite without known WAL corruption bugs that concern us. */
 const sqliteVersionMin = [3, 51, 3] as const
@@ -71,10 +71,25 @@ export function createSql(
     if (prepared === 'at once') query.prepare()
     return query
   }
+  const query = <Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params> => {
+    const make = () => connection.query<Row, SqlValue[]>(text)
+    return made(batch ? new BatchedQuery<Row, Params>(make, text, batch) : new Query(make, ran))
+  }
   return {
-    query<Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params> {
-      const make = () => connection.query<Row, SqlValue[]>(text)
-      return made(batch ? new BatchedQuery<Row, Params>(make, text, batch) : new Query(make, ran))
+    query,
+    changeThenInsert<Params extends SqlValue[]>(pair: ChangeThenInsert) {
+      const change = query<null, SqlValue[]>(pair.update)
+      const insert = query<null, SqlValue[]>(insertOf(pair))
+      const own = Math.max(
+        ...[...pair.update.matchAll(/\?(\d+)/g)].map(([, number]) => Number(number)),
+      )
+      return {
+        async expectOne(...params: Params) {
+          if (!(await change.expectOne(...params.slice(0, own)))) return false
+          insert.run(...params)
+          return true
+        },
+      }
     },
     kept<Row, Params extends SqlValue[]>(text: string, tables: readonly string[]) {
       const make = () => connection.query<Row, SqlValue[]>(text)
@@ -88,6 +103,14 @@ export function createSql(
     },
     counters: columnCounters,
   }
+}
+
+/** The INSERT of a pair whose UPDATE has run. */
+export function insertOf({ into, values }: ChangeThenInsert): string {
+  const texts = Object.values(values).map((value) =>
+    typeof value === 'string' ? value : value.found,
+  )
+  return `INSERT INTO ${into} (${Object.keys(values).join(', ')}) VALUES (${texts.join(', ')})`
 }
 
 /** The number of statements of a connection. */

@@ -19,6 +19,10 @@ export type Sql = {
     text: string,
     tables: readonly string[],
   ): SqlQuery<Row, Params>
+  /** A guarded UPDATE of one row, and an INSERT that follows from it: one statement where an engine can. */
+  changeThenInsert<Params extends SqlValue[]>(
+    pair: ChangeThenInsert,
+  ): Pick<SqlQuery<null, Params>, 'expectOne'>
   /** The text after `IN` for a JSON array of integers, bound to `parameter`. */
   integersIn(parameter: string): string
   /** Columns of an index with texts of any length, which `long` of their schema names. */
@@ -31,6 +35,17 @@ export type Sql = {
   counters: Counters
 }
 
+export type ChangeThenInsert = {
+  /** Its parameters have numbers, and come before those that only the INSERT has. */
+  update: string
+  into: string
+  /**
+   * Texts by column. At least one value is `changed`: a column of the changed row that is never null. `found` is the same
+   * value for an engine that has run the UPDATE before.
+   */
+  values: Record<string, string | { changed: string; found: string }>
+}
+
 export type SqlValue = string | number | bigint | Uint8Array | null
 
 export type SqlQuery<Row, Params extends SqlValue[]> = {
@@ -40,8 +55,8 @@ export type SqlQuery<Row, Params extends SqlValue[]> = {
   /** Write. Resolves to the number of changed rows. */
   changes(...params: Params): Promise<number>
   /**
-   * Write the one row that a read under the same roots has shown. Resolves to false if there was none. An engine may answer
-   * before it knows: where it was wrong it commits nothing, and runs the operation again.
+   * Write the one row that a read under the same roots has shown, or append to its counter. Resolves to false if there was
+   * none. An engine may answer before it knows: where it was wrong it commits nothing, and runs the operation again.
    */
   expectOne(...params: Params): Promise<boolean>
   /** Write. The engine waits for the end before it commits. */

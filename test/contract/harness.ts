@@ -5,7 +5,7 @@ import { Refusal } from '../../src/base/refusal.ts'
 import type { AfterCommit, OpenDatabase } from '../../src/db/database.ts'
 import { couponSchema, relaySchema, type Schema } from '../../src/db/migrations.ts'
 import type { Roots } from '../../src/db/roots.ts'
-import type { Sql, SqlQuery, SqlValue } from '../../src/db/sql.ts'
+import type { ChangeThenInsert, Sql, SqlQuery, SqlValue } from '../../src/db/sql.ts'
 import { createEventStore } from '../../src/relay/store.ts'
 
 /** The two databases of the program: of the coupons and everything around them, and of the relay. */
@@ -157,9 +157,13 @@ function textOf(row: object): string {
 
 /** The statement port, with a list of what runs on it. */
 function watched(sql: Sql, { prepared, ran }: Statements): Sql {
-  const watch = <Row, Params extends SqlValue[]>(text: string, query: SqlQuery<Row, Params>) => {
+  const know = (text: string) => {
     const known = text.replace(/\s+/g, ' ').trim()
     prepared.add(known)
+    return known
+  }
+  const watch = <Row, Params extends SqlValue[]>(text: string, query: SqlQuery<Row, Params>) => {
+    const known = know(text)
     return {
       get: (...params: Params) => ran.add(known) && query.get(...params),
       all: (...params: Params) => ran.add(known) && query.all(...params),
@@ -176,5 +180,10 @@ function watched(sql: Sql, { prepared, ran }: Statements): Sql {
       watch(text, sql.query<Row, Params>(text)),
     kept: <Row, Params extends SqlValue[]>(text: string, tables: readonly string[]) =>
       watch(text, sql.kept<Row, Params>(text, tables)),
+    changeThenInsert<Params extends SqlValue[]>(pair: ChangeThenInsert) {
+      const known = know(pair.update)
+      const both = sql.changeThenInsert<Params>(pair)
+      return { expectOne: (...params: Params) => ran.add(known) && both.expectOne(...params) }
+    },
   }
 }

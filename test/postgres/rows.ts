@@ -10,14 +10,18 @@ export type Rows = {
   insert(id: number): Promise<void>
   /** The same without a wait for its end. */
   post(id: number): void
-  /** Write a row that should be there. */
+  /** Change a row that should be there, and note that. */
   expect(id: number): Promise<boolean>
   count(): Promise<number>
 }
 
 function createRows(sql: Sql): Rows {
   const insert = sql.query<null, [number]>('INSERT INTO done (id) VALUES (?)')
-  const expect = sql.query<null, [number]>('UPDATE done SET id = id WHERE id = ?')
+  const expect = sql.changeThenInsert<[number]>({
+    update: 'UPDATE done SET id = id WHERE id = ?1',
+    into: 'changed',
+    values: { id: { changed: 'id', found: '?1' } },
+  })
   const count = sql.query<{ n: number }, []>('SELECT count(*) AS n FROM done')
   return {
     async insert(id) {
@@ -44,6 +48,7 @@ export function openRows(databases: Databases) {
       const name = await databases.create()
       const other = await databases.connect(name)
       await other.send('CREATE TABLE done (id BIGINT PRIMARY KEY)', [])
+      await other.send('CREATE TABLE changed (id BIGINT NOT NULL)', [])
       return { name, other, url: databases.server.url(name) }
     },
     engine(url: string, options: Partial<PostgresOptions<Rows>> = {}): Engine {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createStores } from '../../src/app/stores.ts'
-import { createSql } from '../../src/db/connection.ts'
+import { createSql, insertOf } from '../../src/db/connection.ts'
 import { columnCounters } from '../../src/db/counters.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
 import type { Sql } from '../../src/db/sql.ts'
@@ -104,6 +104,10 @@ test('every statement is in the common part of SQLite and PostgreSQL', () => {
   }
   const recording: Sql = {
     ...{ query, kept: query },
+    changeThenInsert(pair) {
+      texts.push(insertOf(pair))
+      return query(pair.update)
+    },
     integersIn: (parameter) => `(${parameter})`,
     longTexts: { indexed: (column) => column, is: (...both) => both.join(' = ') },
     counters: columnCounters,

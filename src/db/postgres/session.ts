@@ -12,8 +12,8 @@ export class StalledOperation extends Error {}
 /** A statement wrote no row, though its operation went on as if it had. The operation has to run again and wait for it. */
 export class UnexpectedRows extends Error {}
 
-/** SQLSTATE of a statement that wrote none: a division by zero, and a counter without its key. */
-const unexpected = new Set(['22012', '23502'])
+/** SQLSTATE of a statement that would write none: its row lacks a key of a counter, or a value of a changed row. */
+const unexpected = '23502'
 
 /** The transaction that the running code belongs to: the stores of a session are shared by all that follow each other. */
 const own = new AsyncLocalStorage<OpenTransaction>()
@@ -180,8 +180,7 @@ export class OpenTransaction {
     try {
       return await this.#connection.sendWithin(text, params)
     } catch (failed) {
-      const wrong =
-        this.#expects && failed instanceof StatementFailed && unexpected.has(failed.code)
+      const wrong = this.#expects && failed instanceof StatementFailed && failed.code === unexpected
       const cause = wrong ? new UnexpectedRows() : (failed as Error)
       this.#failed ??= { cause, at }
       throw cause

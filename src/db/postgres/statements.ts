@@ -1,4 +1,4 @@
-import type { Sql, SqlQuery, SqlValue } from '../sql.ts'
+import type { ChangeThenInsert, Sql, SqlQuery, SqlValue } from '../sql.ts'
 import type { Result } from './connection.ts'
 import { appendedCounters, failingAppend } from './counters.ts'
 import { digestIn, translateStatement } from './dialect.ts'
@@ -6,7 +6,7 @@ import { digestIn, translateStatement } from './dialect.ts'
 /** A text with numbered parameters, and their values. */
 export type Statement = { text: string; params: readonly SqlValue[] }
 
-/** A statement that should write one row. `failing`: the same one, which fails where it would write none. */
+/** A statement that should write one row. `failing`: the same one, which fails with 23502 where it would write none. */
 export type Expected = { text: string; failing: string }
 
 /** Where statements run: the transaction that a connection has open. */
@@ -18,20 +18,32 @@ export type Transaction = {
   expect?(one: Expected, params: readonly SqlValue[]): Promise<boolean>
 }
 
-/** The server divides by zero where another number of rows is written than one. */
-function failingWrite(text: string): string {
-  return (
-    failingAppend(text) ??
-    `WITH written AS (${text} RETURNING 1)
-     SELECT 1 / (CASE count(*) WHEN 1 THEN 1 ELSE 0 END) FROM written`
-  )
+/** Both statements of a pair as one. The INSERT fails, or inserts nothing, where the UPDATE has changed no row. */
+function expectedOf({ update, into, values }: ChangeThenInsert): Expected {
+  const given = Object.values(values)
+  const changed = given.flatMap((value) => (typeof value === 'string' ? [] : value.changed))
+  const head = `WITH changed AS (${update} RETURNING ${changed.join(', ')})
+    INSERT INTO ${into} (${Object.keys(values).join(', ')})`
+  const listOf = (columnOf: (name: string) => string) =>
+    given.map((value) => (typeof value === 'string' ? value : columnOf(value.changed))).join(', ')
+  return {
+    text: translateStatement(`${head} SELECT ${listOf((name) => `changed.${name}`)} FROM changed`),
+    failing: translateStatement(
+      `${head} VALUES (${listOf((name) => `(SELECT ${name} FROM changed)`)})`,
+    ),
+  }
 }
 
 /** The statement port on a transaction. */
 export function createSql(transaction: Transaction): Sql {
+  const expectOne = async (one: Expected, params: readonly SqlValue[]) =>
+    transaction.expect
+      ? transaction.expect(one, params)
+      : (await transaction.send(one.text, params)).count === 1
   const query = <Row, Params extends SqlValue[]>(text: string): SqlQuery<Row, Params> => {
     const translated = translateStatement(text)
-    let expected: Expected | null = null
+    const append = failingAppend(text)
+    const expected = append && { text: translated, failing: translateStatement(append) }
     return {
       async get(...params) {
         return ((await transaction.send(translated, params)).rows[0] ?? null) as Row | null
@@ -43,9 +55,8 @@ export function createSql(transaction: Transaction): Sql {
         return (await transaction.send(translated, params)).count
       },
       async expectOne(...params) {
-        if (!transaction.expect) return (await transaction.send(translated, params)).count === 1
-        expected ??= { text: translated, failing: translateStatement(failingWrite(text)) }
-        return transaction.expect(expected, params)
+        if (expected) return expectOne(expected, params)
+        return (await transaction.send(translated, params)).count === 1
       },
       run(...params) {
         transaction.post(translated, params)
@@ -56,6 +67,10 @@ export function createSql(transaction: Transaction): Sql {
     query,
     // Each operation has a transaction of its own.
     kept: query,
+    changeThenInsert<Params extends SqlValue[]>(pair: ChangeThenInsert) {
+      const expected = expectedOf(pair)
+      return { expectOne: (...params: Params) => expectOne(expected, params) }
+    },
     integersIn: (parameter) =>
       `(SELECT CAST(value AS BIGINT) FROM json_array_elements_text(${parameter}) AS value)`,
     longTexts: {
