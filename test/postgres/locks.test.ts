@@ -180,6 +180,18 @@ for (const [kind, sharing] of Object.entries({
   })
 }
 
+test('an operation on a voucher that waits for its definition does not hold its chain', async () => {
+  const end = Promise.withResolvers<void>()
+  const change = holding([{ definition: uuid(1), mode: 'changed' }], end.promise)
+  await change.inside
+  const later = holding([{ voucher: bytes(16, 2) }], Promise.resolve())
+  await until('the later one waits', async () => (await countWaiting(setUp)) === 1)
+  const free = setUp.send('SELECT id FROM vouchers ORDER BY id FOR UPDATE SKIP LOCKED', [])
+  expect((await free).rows).toEqual([{ id: 1 }, { id: 2 }])
+  end.resolve()
+  await Promise.all([change.done, later.done])
+})
+
 test('operations that name the same roots in any order end, without a deadlock', async () => {
   const pair: Root[] = [
     { merchant: 'aa' },

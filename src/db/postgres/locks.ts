@@ -31,12 +31,10 @@ const locksOf: { [Kind in Exclude<KeyOf<Root>, 'mode' | 'token'>]: (root: never)
   voucher: ({ voucher }: Extract<Root, { voucher: Uint8Array }>) => [
     // The row is locked last, as FOR works on the rows that the rest has found.
     {
-      text: `WITH kept AS MATERIALIZED (
-          ${shared("'definition ' || uuid")} FROM definitions
-          WHERE id = (SELECT definition_id FROM vouchers WHERE handle = $1))
-        SELECT 1 FROM kept, vouchers
-        WHERE id = (SELECT coalesce(root_id, id) FROM vouchers WHERE handle = $1)
-        FOR NO KEY UPDATE OF vouchers`,
+      text: `${shared("'definition ' || d.uuid")} FROM vouchers v
+        JOIN definitions d ON d.id = v.definition_id
+        JOIN vouchers root ON root.id = coalesce(v.root_id, v.id)
+        WHERE v.handle = $1 FOR NO KEY UPDATE OF root`,
       params: [voucher],
     },
   ],
