@@ -1,5 +1,6 @@
 import { type Counters, type CounterTable, counterTables, partsOf } from '../counters.ts'
 import type { Connection } from './connection.ts'
+import { shiftParameters } from './dialect.ts'
 import type { Statement } from './statements.ts'
 
 /**
@@ -125,9 +126,7 @@ function unionOf(appends: readonly Statement[]): string {
   const parts = appends.map(({ text, params }) => {
     const from = before
     before += params.length
-    return text
-      .slice(appendInto.length)
-      .replace(/\$(\d+)/g, (_, number) => `$${from + Number(number)}`)
+    return shiftParameters(text.slice(appendInto.length), from)
   })
   if (!parts.every((part) => part.startsWith(rowOf))) return appendInto + parts.join(' UNION ALL ')
   const rows = parts.map((part) => part.slice(rowOf.length))

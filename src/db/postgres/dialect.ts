@@ -11,6 +11,11 @@ export function translateStatement(text: string): string {
   })
 }
 
+/** A translated text whose parameters have numbers higher by `by`. */
+export function shiftParameters(text: string, by: number): string {
+  return text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + by}`)
+}
+
 // Counters have tables of the engine (counters.ts).
 const counterOnly = Object.keys(counterTables).filter((table) => table !== 'definitions')
 const counted = /^ {2}(?:(?:claimed|voided) INTEGER NOT NULL DEFAULT 0 |CHECK \(claimed \+ voided)/

@@ -4,6 +4,7 @@ import { Refusal } from '../../base/refusal.ts'
 import type { SqlValue } from '../sql.ts'
 import { type Connection, ConnectionLost, type Result, StatementFailed } from './connection.ts'
 import { appendsMax, isAppend, joinAppends } from './counters.ts'
+import { shiftParameters } from './dialect.ts'
 import type { Expected, Statement, Transaction } from './statements.ts'
 
 /** A part of an operation awaited something else than its transaction, or went on after the end of it. */
@@ -33,11 +34,28 @@ const reasons: Record<string, () => Refusal> = {
   '23502': () => new Refusal('unavailable', { retryAfter: 30 }),
 }
 
-/** The proof, and the row that tells something to the other nodes, as one statement. */
-function proofWith(params: readonly SqlValue[], news: Statement | undefined): Statement {
-  if (news === undefined) return { text: proof, params }
-  const row = news.text.replace(/\$(\d+)/g, (_, number) => `$${params.length + Number(number)}`)
-  return { text: `WITH told AS (${row}) ${proof}`, params: [...params, ...news.params] }
+/** Statements of a proof by the texts of those that go along. As many as the program has operations that count. */
+const proofs = new Map<string, string>()
+
+/** The proof as one statement with others, none of which needs to see what another one writes. */
+function proofWith(params: readonly SqlValue[], along: readonly Statement[]): Statement {
+  const name = along.map(({ text }) => text).join(';')
+  let text = proofs.get(name)
+  if (text === undefined) {
+    text = proofTextWith(params.length, along)
+    proofs.set(name, text)
+  }
+  return { text, params: [...params, ...along.flatMap((one) => one.params)] }
+}
+
+function proofTextWith(params: number, along: readonly Statement[]): string {
+  let before = params
+  const parts = along.map((one, at) => {
+    const from = before
+    before += one.params.length
+    return `along${at} AS (${shiftParameters(one.text, from)})`
+  })
+  return parts.length === 0 ? proof : `WITH ${parts.join(', ')} ${proof}`
 }
 
 /** Classes of failures of COMMIT after which nothing of the transaction stands. */
@@ -210,10 +228,15 @@ export class OpenTransaction {
   }
 
   #flush(): void {
+    for (const joined of this.#joined()) this.#send(joined).catch(() => undefined)
+  }
+
+  /** The changes of counters that are to go out, as one statement at most. */
+  #joined(): Statement[] {
     const appends = this.#appends
-    if (appends.length === 0) return
+    if (appends.length === 0) return []
     this.#appends = []
-    this.#send(joinAppends(appends)).catch(() => undefined)
+    return [joinAppends(appends)]
   }
 
   /** Statements from here on can be undone alone. */
@@ -246,15 +269,14 @@ export class OpenTransaction {
    */
   async commit(id: string, news: readonly Statement[] = []): Promise<boolean> {
     this.#takes = false
-    this.#flush()
     if (this.#failed) throw this.#failed.cause
     if (!this.#connection.open) throw new ConnectionLost('the connection has ended')
     // Behind the statements that nobody awaited. If one of them fails, the server makes a ROLLBACK of it.
     this.#connection.takeWarning()
-    const [first, ...others] = news
-    for (const { text, params } of others) this.post(text, params)
+    const along = [...this.#joined(), ...news.slice(0, 1)]
+    for (const { text, params } of news.slice(1)) this.post(text, params)
     // A node works with the schema after its own, too.
-    const { text, params } = proofWith([id, this.#schema + 1], first)
+    const { text, params } = proofWith([id, this.#schema + 1], along)
     this.post(text, params)
     const proofAt = this.#sent
     let command: string
