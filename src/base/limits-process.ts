@@ -77,8 +77,8 @@ export const processLimits = {
   cryptoThreadIdleSeconds: 60,
   /** Operations that wait for a commit. More are answered 503. */
   queueMax: 10_000,
-  /** Connections of a node to PostgreSQL. With 32 claims and refreshes were 12 to 15 % slower on two cores. */
-  databaseConnections: 16,
+  /** Connections of a node to PostgreSQL. Each is a process of the server. With 16 claims and refreshes are a tenth slower. */
+  databaseConnections: 24,
   /** The same for the relay inside, which has reads and members besides its writes. */
   relayDatabaseConnections: 8,
   /** A server that owes an answer for so long is given up: a commit without its standby waits for ever. */
