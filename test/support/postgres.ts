@@ -69,7 +69,7 @@ function linkLibraries(directory: string): void {
 /** Settings beside those of the package. They differ from production in size alone. */
 const settings = {
   listen_addresses: '',
-  max_connections: '120',
+  max_connections: '200',
   shared_buffers: '32MB',
   // Shared memory in its own directory: a killed server leaves none behind.
   dynamic_shared_memory_type: 'mmap',

@@ -112,11 +112,11 @@ export class NewsLine {
    */
   async require(): Promise<void> {
     // A read that is under way may have begun before the stall, and a connection may have ended meanwhile.
-    for (let turn = 0; turn < 2 && this.#stale && performance.now() > this.#awayUntil; turn++) {
+    for (let turn = 0; this.#stale; turn++) {
+      if (turn === 2 || performance.now() <= this.#awayUntil) {
+        throw this.#refused ?? new Refusal('unavailable', { retryAfter: 2 }, unreadWords)
+      }
       await this.#readOnce().catch(requireFault)
-    }
-    if (this.#stale) {
-      throw this.#refused ?? new Refusal('unavailable', { retryAfter: 2 }, unreadWords)
     }
     if (this.#moved) throw new Refusal('moved')
   }
