@@ -80,12 +80,12 @@ export function createSql(
     changeThenInsert<Params extends SqlValue[]>(pair: ChangeThenInsert) {
       const change = query<null, SqlValue[]>(pair.update)
       const insert = query<null, SqlValue[]>(insertOf(pair))
-      const own = Math.max(
+      const least = Math.max(
         ...[...pair.update.matchAll(/\?(\d+)/g)].map(([, number]) => Number(number)),
       )
       return {
         async expectOne(...params: Params) {
-          if (!(await change.expectOne(...params.slice(0, own)))) return false
+          if (!(await change.expectOne(...params.slice(0, least)))) return false
           insert.run(...params)
           return true
         },

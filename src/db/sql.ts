@@ -35,13 +35,14 @@ export type Sql = {
   counters: Counters
 }
 
+/** A guarded UPDATE of one row, and the INSERT behind it. */
 export type ChangeThenInsert = {
   /** Its parameters have numbers, and come before those that only the INSERT has. */
   update: string
   into: string
   /**
-   * Texts by column. At least one value is `changed`: a column of the changed row that is never null. `found` is the same
-   * value for an engine that has run the UPDATE before.
+   * Texts by column. At least one value is `changed`, a column of the changed row, in a column that is NOT NULL: an engine
+   * may know by that alone that there was no such row. `found` is the same value for one that has run the UPDATE before.
    */
   values: Record<string, string | { changed: string; found: string }>
 }

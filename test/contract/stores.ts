@@ -17,6 +17,7 @@ import {
 import { accounts, nonces, requests } from './identities.ts'
 import { ledger } from './ledger.ts'
 import { outbox } from './outbox.ts'
+import { pairs } from './pairs.ts'
 import { payments, scans } from './payments.ts'
 import { cutoffs, facts, members, merchants, proofs, quotas, shops } from './people.ts'
 import { pictures } from './pictures.ts'
@@ -77,6 +78,7 @@ export function describeStores(engine: Engine): void {
       describe(store, () => suite(itOnRelay(engine, seen)))
     }
     describe('counters', () => counters(itOnCoupons(engine, seen)))
+    describe('changes and the rows that follow', () => pairs(itOnCoupons(engine, seen)))
     describe('schema.sql', () => couponTables(itOnCoupons(engine, seen), engine))
     describe('db/relay-schema.sql', () => relayTables(itOnRelay(engine, seen)))
     test('every statement of the stores ran', () => {

@@ -10,15 +10,15 @@ export const couponFaults: PlantedFault[] = [
     'a claim and a refresh do not check again that the voucher is open',
     `${contract} -t voucher`,
     vouchers,
-    'WHERE id = ?3 AND ${openRow}\n       AND coalesce(',
-    'WHERE id = ?3\n       AND coalesce(',
+    'WHERE id = ?2 AND ${openRow}\n       AND coalesce(',
+    'WHERE id = ?2\n       AND coalesce(',
   ),
   planted(
     'a claim and a refresh do not check the expiry again',
     `${contract} -t voucher`,
     vouchers,
-    '\n       AND coalesce((SELECT r.expires_at FROM revisions r WHERE r.id = revision_id) > ?4, TRUE)`',
-    ' AND ?4 > 0`',
+    '\n       AND coalesce((SELECT r.expires_at FROM revisions r WHERE r.id = revision_id) > ?1, TRUE)`',
+    '`',
   ),
   planted(
     'a guarded write does not see the cut-off of the kill switch',
@@ -83,7 +83,7 @@ export const couponFaults: PlantedFault[] = [
     'the total of refreshes stays behind',
     `${contract} -t voucher`,
     vouchers,
-    '      addTotals.run(0, 1)\n',
+    '      if (burned) addTotals.run(0, 1)\n',
     '',
   ),
   planted(

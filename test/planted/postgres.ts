@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
 import { type PlantedFault, planted } from './fault.ts'
 
 const engine = 'src/db/postgres/engine.ts'
@@ -157,8 +158,29 @@ export const postgresFaults: PlantedFault[] = [
     'a row that was not there counts as written',
     'test/postgres/expected.test.ts',
     'src/db/postgres/statements.ts',
-    'CASE count(*) WHEN 1 THEN 1 ELSE 0 END',
-    'CASE count(*) WHEN 1 THEN 1 ELSE 1 END',
+    '`${head} VALUES (${listOf((name) => `(SELECT ${name} FROM changed)`)})`',
+    '`${head} SELECT ${listOf((name) => `changed.${name}`)} FROM changed`',
+  ),
+  planted(
+    'a voucher is locked before its definition',
+    'test/postgres/locks.test.ts',
+    'src/db/postgres/locks.ts',
+    '`${shared("\'definition \' || d.uuid")} FROM vouchers v',
+    '`WITH held AS MATERIALIZED (SELECT id FROM vouchers FOR NO KEY UPDATE) ${shared("\'definition \' || d.uuid")} FROM held JOIN vouchers v ON v.id = held.id',
+  ),
+  planted(
+    'the counts of an operation get lost with its commit',
+    'test/postgres/counters.test.ts',
+    'src/db/postgres/session.ts',
+    '    const along = [...this.#joined(), ...news.slice(0, 1)]\n',
+    '    const along = news.slice(0, 1)\n',
+  ),
+  planted(
+    'a broken rule of a count is told as a node that has to wait',
+    'test/postgres/engine.test.ts',
+    'src/db/postgres/session.ts',
+    "cause.table === 'commits' && reasons[cause.code]",
+    'reasons[cause.code]',
   ),
   planted(
     'other nodes hear of a change late or never',

@@ -15,8 +15,8 @@ export const judgedFaults: PlantedFault[] = [
       },
       {
         file: 'src/coupons/voucher-store.ts',
-        find: 'WHERE id = ?3 AND ${openRow}\n       AND coalesce(',
-        replace: 'WHERE id = ?3\n       AND coalesce(',
+        find: 'WHERE id = ?2 AND ${openRow}\n       AND coalesce(',
+        replace: 'WHERE id = ?2\n       AND coalesce(',
       },
     ],
     suites: [powerCut],

@@ -84,3 +84,22 @@ test('PostgreSQL: a broken rule of an operation that nobody awaited is a fault, 
   expect([(await post(9, 1)).code, (await post(1, 1)).code]).toEqual(['23514', 'moved'])
   await Promise.all([database.close(), other.end()])
 })
+
+test('PostgreSQL: a broken rule of a count, which goes along with the proof of the commit, is a fault', async () => {
+  const database = new PostgresEngine({
+    url: databases.server.url(await databases.create()),
+    now: systemClock,
+    stores: (sql) => {
+      const keys = { definition_id: '?1', expires_at: '?2' }
+      return sql.query<null, [number, number | null]>(
+        sql.counters.add('expiries', { keys, by: { open: '1' } }),
+      )
+    },
+  })
+  const cause = await database
+    .transact({ roots: 'none' }, async (tx) => tx.run(1, null))
+    .catch((failed) => failed)
+  expect(cause).toBeInstanceOf(StatementFailed)
+  expect([cause.code, cause.table]).toEqual(['23502', 'counter_changes'])
+  await database.close()
+})

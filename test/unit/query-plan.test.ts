@@ -6,7 +6,7 @@ import { createStores } from '../../src/app/stores.ts'
 import { createSql, insertOf } from '../../src/db/connection.ts'
 import { columnCounters } from '../../src/db/counters.ts'
 import { couponSchema, migrate } from '../../src/db/migrations.ts'
-import type { Sql } from '../../src/db/sql.ts'
+import type { ChangeThenInsert, Sql } from '../../src/db/sql.ts'
 import { openConnection } from '../../src/db/sqlite.ts'
 import { createEventStore } from '../../src/relay/store.ts'
 
@@ -92,6 +92,27 @@ test('a picture is looked for in the definitions of its owner, however many othe
   const plan = connection.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${settle}`).all()
   const steps = plan.map(({ detail }) => detail).join('\n')
   expect(steps).toContain('revisions_by_picture (picture=? AND definition_id=?)')
+})
+
+test('a value of a changed row goes into a column that is never null: PostgreSQL knows by it that there is no such row', () => {
+  const pairs: ChangeThenInsert[] = []
+  const sql = createSql(connection)
+  createStores({
+    ...sql,
+    changeThenInsert(pair) {
+      pairs.push(pair)
+      return sql.changeThenInsert(pair)
+    },
+  })
+  expect(pairs.map(({ into }) => into)).toEqual(['vouchers', 'redemptions'])
+  for (const { into, values } of pairs) {
+    const changed = Object.keys(values).filter((column) => typeof values[column] !== 'string')
+    const columns = connection
+      .query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${into}') WHERE "notnull"`)
+      .all()
+    expect(changed).not.toEqual([])
+    expect(columns.map(({ name }) => name)).toEqual(expect.arrayContaining(changed))
+  }
 })
 
 test('every statement is in the common part of SQLite and PostgreSQL', () => {

@@ -8,10 +8,13 @@ import { type Asked, Prepared, Turn } from './turn.ts'
 export class StatementFailed extends Error {
   /** SQLSTATE, five characters. */
   readonly code: string
+  /** The table whose rule was broken, if the server names one. */
+  readonly table: string | null
 
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, table: string | null = null) {
     super(message)
     this.code = code
+    this.table = table
   }
 }
 
@@ -353,7 +356,7 @@ export class Connection {
     // A value that cannot be read: the statement ran.
     if (cause instanceof RangeError) return cause
     if (cause instanceof DatabaseError && !gone.test(cause.code ?? '')) {
-      return new StatementFailed(cause.code ?? '', cause.message)
+      return new StatementFailed(cause.code ?? '', cause.message, cause.table)
     }
     this.destroy()
     return new ConnectionLost(cause instanceof Error ? cause.message : String(cause))

@@ -29,7 +29,7 @@ const locksOf: { [Kind in Exclude<KeyOf<Root>, 'mode' | 'token'>]: (root: never)
   ],
   // Definition and chain of a voucher never change, so that a read can name them.
   voucher: ({ voucher }: Extract<Root, { voucher: Uint8Array }>) => [
-    // The row is locked last, as FOR works on the rows that the rest has found.
+    // The row is locked last: FOR works on rows whose columns are computed, and here one of them locks the definition.
     {
       text: `${shared("'definition ' || d.uuid")} FROM vouchers v
         JOIN definitions d ON d.id = v.definition_id

@@ -28,7 +28,7 @@ const proof = `INSERT INTO commits (id, outcome) VALUES ($1,
   CASE WHEN EXISTS (SELECT 1 FROM facts WHERE name = 'moved-to') THEN 'moved'
     WHEN (SELECT version FROM schema_version) <= $2 THEN 'work' END)`
 
-/** The reasons that the row of the proof was refused for, by the failure. */
+/** The reasons that the row of the proof itself was refused for, by the failure. */
 const reasons: Record<string, () => Refusal> = {
   '23514': () => new Refusal('moved'),
   '23502': () => new Refusal('unavailable', { retryAfter: 30 }),
@@ -135,7 +135,7 @@ export class OpenTransaction {
   /** The first failure, which later ones only follow from, and the number of its statement. */
   #failed: { cause: Error; at: number } | null = null
   #savepointAt = 0
-  /** Changes of counters that go out before the next statement, as one: both may read the same row, such as that of a till. */
+  /** Changes of counters that go out before the next statement or with the proof, as one: both may read the same row, such as that of a till. */
   #appends: Statement[] = []
   /** True once a statement was taken for written. */
   #expects = false
@@ -264,7 +264,7 @@ export class OpenTransaction {
   }
 
   /**
-   * Commit, with a row that proves it, and with the rows of `news`. Resolves to true when the server has it on disk, and on its standby if it
+   * Commit, with a row that proves it, the counters that are left and the rows of `news`. Resolves to true when the server has it on disk, and on its standby if it
    * has one; to false when nobody knows. Rejects if nothing of it stands.
    */
   async commit(id: string, news: readonly Statement[] = []): Promise<boolean> {
@@ -310,7 +310,9 @@ export class OpenTransaction {
   #reasonAt(proofAt: number): Error {
     if (this.#failed === null) return new ConnectionLost('the commit was refused')
     const { cause, at } = this.#failed
-    const reason = at === proofAt && cause instanceof StatementFailed && reasons[cause.code]
+    if (at !== proofAt || !(cause instanceof StatementFailed)) return cause
+    // Other rows go along with that of the proof.
+    const reason = cause.table === 'commits' && reasons[cause.code]
     return reason ? reason() : cause
   }
 

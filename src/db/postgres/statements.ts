@@ -22,7 +22,7 @@ export type Transaction = {
 function expectedOf({ update, into, values }: ChangeThenInsert): Expected {
   const given = Object.values(values)
   const changed = given.flatMap((value) => (typeof value === 'string' ? [] : value.changed))
-  const head = `WITH changed AS (${update} RETURNING ${changed.join(', ')})
+  const head = `WITH changed AS (${update} RETURNING ${[...new Set(changed)].join(', ')})
     INSERT INTO ${into} (${Object.keys(values).join(', ')})`
   const listOf = (columnOf: (name: string) => string) =>
     given.map((value) => (typeof value === 'string' ? value : columnOf(value.changed))).join(', ')
