@@ -173,7 +173,7 @@ export const postgresFaults: PlantedFault[] = [
     'test/postgres/counters.test.ts',
     'src/db/postgres/session.ts',
     '    const along = [...this.#joined(), ...news.slice(0, 1)]\n',
-    '    const along = news.slice(0, 1)\n',
+    '    const along = [...this.#joined().slice(1), ...news.slice(0, 1)]\n',
   ),
   planted(
     'a broken rule of a count is told as a node that has to wait',
