@@ -41,7 +41,7 @@ export type ChangeThenInsert = {
   update: string
   into: string
   /**
-   * Texts by column. At least one value is `changed`, a column of the changed row, in a column that is NOT NULL: an engine
+   * Texts by column. At least one value is `changed`, a column of the changed row, each in a column that is NOT NULL: an engine
    * may know by that alone that there was no such row. `found` is the same value for one that has run the UPDATE before.
    */
   values: Record<string, string | { changed: string; found: string }>

@@ -80,7 +80,7 @@ export async function failoverRounds(asked: Asked): Promise<FailoverReport> {
       const kind = random.pick(asked.kinds)
       const load = new Workload(nodes.running, random.below(2 ** 31), { patient: true, origin })
       await load.prepare()
-      const running = load.run(kind === 'standby' ? 64 : 8)
+      const running = load.run(kind === 'standby' ? 48 : 8)
       await load.reach(40)
       await Bun.sleep(random.below(300))
       report.problems.push(...(await happenings[kind](cluster, random, load)))

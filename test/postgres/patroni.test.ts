@@ -28,7 +28,7 @@ test('leads in strict synchronous mode, lets the service in by its password, and
   // Without a standby no commit is answered.
   await until('commits wait', async () => (await shown('synchronous_standby_names')) === '*')
   const settings = {
-    max_connections: '250',
+    max_connections: '350',
     wal_log_hints: 'on',
     data_checksums: 'on',
     server_encoding: 'UTF8',
