@@ -80,12 +80,12 @@ export function createSql(
     changeThenInsert<Params extends SqlValue[]>(pair: ChangeThenInsert) {
       const change = query<null, SqlValue[]>(pair.update)
       const insert = query<null, SqlValue[]>(insertOf(pair))
-      const least = Math.max(
+      const ofUpdate = Math.max(
         ...[...pair.update.matchAll(/\?(\d+)/g)].map(([, number]) => Number(number)),
       )
       return {
         async expectOne(...params: Params) {
-          if (!(await change.expectOne(...params.slice(0, least)))) return false
+          if (!(await change.expectOne(...params.slice(0, ofUpdate)))) return false
           insert.run(...params)
           return true
         },

@@ -29,11 +29,11 @@ export const postgresFaults: PlantedFault[] = [
     '',
   ),
   planted(
-    'the counts of an operation go out behind its other writes',
-    'test/postgres/counters.test.ts',
+    'the count of a till goes out behind the redemption',
+    'test/postgres/counters.test.ts -t meanwhile',
     'src/db/postgres/session.ts',
-    '      this.send(text, params).catch(() => undefined)\n      return',
-    '      this.#send({ text, params }).catch(() => undefined)\n      return',
+    'this.#post(withAlong({ text: failing, params }, this.#joined()))',
+    'this.#post({ text: failing, params })',
   ),
   planted(
     'a commit whose answer got lost counts as undone',
@@ -174,6 +174,20 @@ export const postgresFaults: PlantedFault[] = [
     'src/db/postgres/session.ts',
     '    const along = [...this.#joined(), ...news.slice(0, 1)]\n',
     '    const along = [...this.#joined().slice(1), ...news.slice(0, 1)]\n',
+  ),
+  planted(
+    'the count of a till gets lost with the redemption that it goes out with',
+    'test/postgres/counters.test.ts -t goes',
+    'src/db/postgres/session.ts',
+    'withAlong({ text: failing, params }, this.#joined())',
+    'withAlong({ text: failing, params }, this.#joined().slice(1))',
+  ),
+  planted(
+    'an operation of a node that has to wait runs twice',
+    'test/postgres/expected.test.ts -t wait',
+    'src/db/postgres/session.ts',
+    " && failed.table !== 'commits'",
+    '',
   ),
   planted(
     'a broken rule of a count is told as a node that has to wait',

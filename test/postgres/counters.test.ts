@@ -1,9 +1,9 @@
 /** Counters as changes that are folded into sums while operations go on. */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, spyOn, test } from 'bun:test'
 import { createStores } from '../../src/app/stores.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { SharedBuckets } from '../../src/base/guesses.ts'
-import type { Connection } from '../../src/db/postgres/connection.ts'
+import { Connection } from '../../src/db/postgres/connection.ts'
 import { appendedCounters, foldCounters } from '../../src/db/postgres/counters.ts'
 import { translateStatement } from '../../src/db/postgres/dialect.ts'
 import { PostgresEngine } from '../../src/db/postgres/engine.ts'
@@ -103,6 +103,31 @@ for (const [maxUses, taken] of [
     await Promise.all([one.end(), other.end()])
   })
 }
+
+test('the count of a till goes out with the redemption, and what follows from that with the commit', async () => {
+  const url = databases.server.url(await databases.create())
+  const engine = new PostgresEngine({ url, now: systemClock, stores: storesOf })
+  const vouchers = await engine.transact({ roots: 'none' }, async (tx) =>
+    issued(tx, await defined(tx, 1), [1, 2]),
+  )
+  const by = { pubkey: key(2), listed: true }
+  const claim = (voucher = vouchers[0]) =>
+    engine.transact({ roots: 'none' }, async (tx) =>
+      tx.vouchers.claim(voucher as NonNullable<typeof voucher>, { ...filed, by }, at),
+    )
+  await claim()
+  const spy = spyOn(Connection.prototype, 'sendWithin')
+  expect(await claim(vouchers[1])).toBe(true)
+  const counted = spy.mock.calls.map(([text]) => text.split('counter_changes').length - 1)
+  spy.mockRestore()
+  expect(counted).toEqual([0, 1, 1, 0])
+  const days = await engine.snapshot(async ({ tills }) => {
+    const [till] = await tills.list(key(1), Number.MAX_SAFE_INTEGER, 1)
+    return tills.days(till?.rowId ?? 0, { from: 0, to: 1e9, offset: 0 })
+  })
+  expect(days.map(({ claimed }) => claimed)).toEqual([2])
+  await engine.close()
+})
 
 test('a redemption has the till that counts it, when another one is the first at that till meanwhile', async () => {
   const name = await databases.create()

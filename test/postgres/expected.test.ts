@@ -37,6 +37,20 @@ test('where there was no row nothing is committed, and the operation runs again 
   expect(await idsIn(other)).toEqual([1])
 })
 
+test('an operation of a node that has to wait for an upgrade is refused at once', async () => {
+  const { url, other } = await rows.create()
+  const engine = rows.engine(url)
+  await engine.transact({ roots: 'none' }, (tx) => tx.insert(1))
+  await other.send('UPDATE schema_version SET version = version + 2', [])
+  let runs = 0
+  const refused = engine.transact({ roots: 'none' }, async (tx) => {
+    runs++
+    await tx.expect(1)
+  })
+  expect(await codeOf(refused)).toBe('unavailable')
+  expect(runs).toBe(1)
+})
+
 test('a refusal that came of a row that was not there is decided again', async () => {
   for (const first of [undefined, async (tx: { post(id: number): void }) => tx.post(1)]) {
     const { url, other } = await rows.create()

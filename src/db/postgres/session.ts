@@ -13,8 +13,10 @@ export class StalledOperation extends Error {}
 /** A statement wrote no row, though its operation went on as if it had. The operation has to run again and wait for it. */
 export class UnexpectedRows extends Error {}
 
-/** SQLSTATE of a statement that would write none: its row lacks a key of a counter, or a value of a changed row. */
-const unexpected = '23502'
+/** True of the failure of a statement that would write no row: that lacks a key of a counter, or a value of a changed row. */
+function lacksRow(failed: unknown): boolean {
+  return failed instanceof StatementFailed && failed.code === '23502' && failed.table !== 'commits'
+}
 
 /** The transaction that the running code belongs to: the stores of a session are shared by all that follow each other. */
 const own = new AsyncLocalStorage<OpenTransaction>()
@@ -34,28 +36,31 @@ const reasons: Record<string, () => Refusal> = {
   '23502': () => new Refusal('unavailable', { retryAfter: 30 }),
 }
 
-/** Statements of a proof by the texts of those that go along. As many as the program has operations that count. */
-const proofs = new Map<string, string>()
+/** Joined statements by the texts of their parts. As many as the program has operations that count. */
+const joined = new Map<string, string>()
 
-/** The proof as one statement with others, none of which needs to see what another one writes. */
-function proofWith(params: readonly SqlValue[], along: readonly Statement[]): Statement {
-  const name = along.map(({ text }) => text).join(';')
-  let text = proofs.get(name)
+/** A statement as one with others, none of which needs to see what another one writes. */
+function withAlong(one: Statement, along: readonly Statement[]): Statement {
+  if (along.length === 0) return one
+  const all = [one, ...along]
+  const name = all.map(({ text }) => text).join(';')
+  let text = joined.get(name)
   if (text === undefined) {
-    text = proofTextWith(params.length, along)
-    proofs.set(name, text)
+    text = textWith(one, along)
+    joined.set(name, text)
   }
-  return { text, params: [...params, ...along.flatMap((one) => one.params)] }
+  return { text, params: all.flatMap(({ params }) => params) }
 }
 
-function proofTextWith(params: number, along: readonly Statement[]): string {
-  let before = params
+function textWith({ text, params }: Statement, along: readonly Statement[]): string {
+  let before = params.length
   const parts = along.map((one, at) => {
     const from = before
     before += one.params.length
     return `along${at} AS (${shiftParameters(one.text, from)})`
   })
-  return parts.length === 0 ? proof : `WITH ${parts.join(', ')} ${proof}`
+  const rest = text.startsWith('WITH ') ? `, ${text.slice('WITH '.length)}` : ` ${text}`
+  return `WITH ${parts.join(', ')}${rest}`
 }
 
 /** Classes of failures of COMMIT after which nothing of the transaction stands. */
@@ -135,7 +140,10 @@ export class OpenTransaction {
   /** The first failure, which later ones only follow from, and the number of its statement. */
   #failed: { cause: Error; at: number } | null = null
   #savepointAt = 0
-  /** Changes of counters that go out before the next statement or with the proof, as one: both may read the same row, such as that of a till. */
+  /**
+   * Changes of counters, which go out as one: within a change that is taken for written or the proof, and before any other
+   * statement. A change may read the same row, such as that of a till, and has to find the same there.
+   */
   #appends: Statement[] = []
   /** True once a statement was taken for written. */
   #expects = false
@@ -198,8 +206,7 @@ export class OpenTransaction {
     try {
       return await this.#connection.sendWithin(text, params)
     } catch (failed) {
-      const wrong = this.#expects && failed instanceof StatementFailed && failed.code === unexpected
-      const cause = wrong ? new UnexpectedRows() : (failed as Error)
+      const cause = this.#expects && lacksRow(failed) ? new UnexpectedRows() : (failed as Error)
       this.#failed ??= { cause, at }
       throw cause
     } finally {
@@ -223,12 +230,17 @@ export class OpenTransaction {
   async expect({ text, failing }: Expected, params: readonly SqlValue[]): Promise<boolean> {
     if (this.#patient) return (await this.send(text, params)).count === 1
     this.#expects = true
-    this.post(failing, params)
+    if (isAppend(failing)) this.post(failing, params)
+    else this.#post(withAlong({ text: failing, params }, this.#joined()))
     return true
   }
 
+  #post(one: Statement): void {
+    this.#send(one).catch(() => undefined)
+  }
+
   #flush(): void {
-    for (const joined of this.#joined()) this.#send(joined).catch(() => undefined)
+    for (const joined of this.#joined()) this.#post(joined)
   }
 
   /** The changes of counters that are to go out, as one statement at most. */
@@ -274,10 +286,9 @@ export class OpenTransaction {
     // Behind the statements that nobody awaited. If one of them fails, the server makes a ROLLBACK of it.
     this.#connection.takeWarning()
     const along = [...this.#joined(), ...news.slice(0, 1)]
-    for (const { text, params } of news.slice(1)) this.post(text, params)
+    for (const one of news.slice(1)) this.#post(one)
     // A node works with the schema after its own, too.
-    const { text, params } = proofWith([id, this.#schema + 1], along)
-    this.post(text, params)
+    this.#post(withAlong({ text: proof, params: [id, this.#schema + 1] }, along))
     const proofAt = this.#sent
     let command: string
     try {
