@@ -236,6 +236,9 @@ test('finds nothing in a sound database, folded or not, nor in rows of every fea
   expect((await checkSnapshot(connection, noPause)).problems).toEqual([])
 })
 
+// The first redemption of a till runs twice, and no id is given out twice.
+const notClaimed = 'redemptions row 2: its voucher is not claimed'
+
 test('a schema that a newer program has upgraded by one version is said and is no problem, and rows are checked', async () => {
   const upgraded = 'UPDATE schema_version SET version = version + 1'
   const { problems, notes } = await checkAfter(`${upgraded}; DROP TABLE guesses`)
@@ -246,7 +249,7 @@ test('a schema that a newer program has upgraded by one version is said and is n
   await connection.send('ROLLBACK', [])
   const wrong = await checkAfter(`${upgraded}; UPDATE vouchers SET phase = 'minted', ended_at = NULL
     WHERE phase = 'claimed'`)
-  expect(wrong.problems).toContain('redemptions row 1: its voucher is not claimed')
+  expect(wrong.problems).toContain(notClaimed)
 })
 
 test('the command tells as it does with a file, with a service or without one, and of a copy', async () => {
@@ -277,7 +280,7 @@ test('the command tells as it does with a file, with a service or without one, a
   await other.end()
   expect(await run(copy)).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining('problem: redemptions row 1: its voucher is not claimed\n'),
+    stdout: expect.stringContaining(`problem: ${notClaimed}\n`),
   })
   const away = { DATABASE_URL: databases.server.url('nowhere') }
   const { code, stderr } = await runCommand(['check'], { dataDir: newDirectory(), env: away })

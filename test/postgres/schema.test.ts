@@ -62,6 +62,8 @@ const meant: Record<string, string[]> = {
   ...only('+', ['schema_version']),
   // Between nodes: news, rows of the nodes, and guesses, which one node has in its memory; commits whose answer was lost.
   ...only('+', ['changes', 'changes_forgotten', 'nodes', 'guesses', 'commits']),
+  // It follows from the reference to the revision.
+  vouchers: ['- FOREIGN KEY (definition_id) REFERENCES definitions(id)'],
   // A row of an index has at most 2704 bytes there, so that long texts have their digest in it.
   events: [
     '- CREATE UNIQUE INDEX events_by_address ON events USING btree (pubkey, kind, d) WHERE (d IS NOT NULL)',
@@ -113,6 +115,7 @@ const changes: [change: string, table: string, lines: string[]][] = [
     [
       `- phase text COLLATE C NOT NULL DEFAULT 'minted'`,
       `+ phase text COLLATE C NOT NULL DEFAULT 'voided'`,
+      ...(meant.vouchers ?? []),
     ],
   ],
   [

@@ -21,6 +21,12 @@ const counterOnly = Object.keys(counterTables).filter((table) => table !== 'defi
 const counted = /^ {2}(?:(?:claimed|voided) INTEGER NOT NULL DEFAULT 0 |CHECK \(claimed \+ voided)/
 
 /**
+ * The reference of a voucher to its definition follows from that to its revision. On PostgreSQL each insert would lock the row
+ * of the definition for it, which all operations on its vouchers share. A database that was made earlier has it.
+ */
+const implied = /(?<=^ {2}definition_id INTEGER NOT NULL) REFERENCES definitions \(id\)(?=,$)/
+
+/**
  * The digest of a text, for an index: its rows have at most 2704 bytes. The text is cast in the form of bytea with
  * escapes, since `convert_to` is not immutable, and an index takes nothing else.
  */
@@ -96,7 +102,7 @@ function translateTable(
     if (clause.startsWith('FOREIGN KEY')) later.push(`ALTER TABLE ${table} ADD ${clause}`)
     else if (key?.split(', ').some((column) => long.includes(column))) {
       later.push(translateIndex(`CREATE UNIQUE INDEX ${table}_key ON ${table} (${key})`, long))
-    } else own.push(line)
+    } else own.push(table === 'vouchers' ? line.replace(implied, '') : line)
   }
   // The last column has no comma behind it.
   const closed = own.join('\n').replace(/,\n\)/, '\n)')
