@@ -157,6 +157,12 @@ describe('finds what a dump that came back with errors lacks:', () => {
       /^1 of the foreign keys of redemptions are missing$/,
     ],
     [
+      'a foreign key of a database with one that it does not need',
+      `ALTER TABLE vouchers ADD FOREIGN KEY (definition_id) REFERENCES definitions (id);
+       ALTER TABLE vouchers DROP CONSTRAINT vouchers_definition_id_revision_id_fkey`,
+      /^1 of the foreign keys of vouchers are missing$/,
+    ],
+    [
       'a unique key',
       'ALTER TABLE vouchers DROP CONSTRAINT vouchers_handle_key',
       /^1 of the unique keys of vouchers are missing$/,

@@ -104,9 +104,11 @@ async function readStructure(connection: Connection): Promise<Structure> {
   for (const { kind, name } of rows) {
     structure.names[kind as keyof Structure['names']].add(String(name))
   }
+  // The reference of a voucher to its definition alone, which earlier databases have, stands for no other one.
   const found = await connection.send(
     `SELECT CAST(contype AS TEXT) AS type, CAST(relname AS TEXT) AS name FROM pg_constraint
-     JOIN pg_class ON pg_class.oid = conrelid WHERE convalidated AND ${own}`,
+     JOIN pg_class ON pg_class.oid = conrelid WHERE convalidated AND ${own}
+       AND NOT (contype = 'f' AND relname = 'vouchers' AND cardinality(conkey) = 1)`,
     [],
   )
   for (const { type, name } of found.rows) {

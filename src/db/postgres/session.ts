@@ -37,17 +37,17 @@ const reasons: Record<string, () => Refusal> = {
 }
 
 /** Joined statements by the texts of their parts. As many as the program has operations that count. */
-const joined = new Map<string, string>()
+const joinedTexts = new Map<string, string>()
 
 /** A statement as one with others, none of which needs to see what another one writes. */
 function withAlong(one: Statement, along: readonly Statement[]): Statement {
   if (along.length === 0) return one
   const all = [one, ...along]
   const name = all.map(({ text }) => text).join(';')
-  let text = joined.get(name)
+  let text = joinedTexts.get(name)
   if (text === undefined) {
     text = textWith(one, along)
-    joined.set(name, text)
+    joinedTexts.set(name, text)
   }
   return { text, params: all.flatMap(({ params }) => params) }
 }
