@@ -19,7 +19,10 @@ export type Sql = {
     text: string,
     tables: readonly string[],
   ): SqlQuery<Row, Params>
-  /** A guarded UPDATE of one row, and an INSERT that follows from it: one statement where an engine can, with the counters that were changed before. Neither reads a counter. */
+  /**
+   * A guarded UPDATE of one row, and an INSERT that follows from it: one statement where an engine can, with the counters that
+   * were changed before. Neither reads a counter.
+   */
   changeThenInsert<Params extends SqlValue[]>(
     pair: ChangeThenInsert,
   ): Pick<SqlQuery<null, Params>, 'expectOne'>

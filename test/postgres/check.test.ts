@@ -70,7 +70,7 @@ const ofFiles =
 describe('finds what it finds in a file', () => {
   test.each(wrongs.filter(([, sql]) => !ofFiles.test(sql)))('%s', async (_, sql, problem) => {
     const { problems, found } = await checkAfter(sql)
-    expect(problems.filter((line) => problem.test(line))).toHaveLength(1)
+    expect(problems.filter((line) => problem.test(asInFile(line)))).toHaveLength(1)
     expect(found).toBe(problems.length)
   })
 })
@@ -148,6 +148,10 @@ describe('finds in the counters, which are sums and changes,', () => {
     expect(problems.filter((line) => problem.test(line))).toHaveLength(1)
   })
 })
+
+// The first redemption of a till runs twice, and no id is given out twice: row 1 of a file is row 2 here.
+const notClaimed = 'redemptions row 2: its voucher is not claimed'
+const asInFile = (line: string) => line.replace(/^redemptions row 2:/, 'redemptions row 1:')
 
 describe('finds what a dump that came back with errors lacks:', () => {
   const lacks: [name: string, sql: string, problem: RegExp][] = [
@@ -241,9 +245,6 @@ test('finds nothing in a sound database, folded or not, nor in rows of every fea
   expect(await foldCounters(connection, 1000)).toBeGreaterThan(0)
   expect((await checkSnapshot(connection, noPause)).problems).toEqual([])
 })
-
-// The first redemption of a till runs twice, and no id is given out twice.
-const notClaimed = 'redemptions row 2: its voucher is not claimed'
 
 test('a schema that a newer program has upgraded by one version is said and is no problem, and rows are checked', async () => {
   const upgraded = 'UPDATE schema_version SET version = version + 1'

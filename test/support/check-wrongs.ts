@@ -170,17 +170,17 @@ export const wrongs: [name: string, sql: string, problem: RegExp][] = [
   [
     'a redemption of a voucher that can still be spent',
     `UPDATE vouchers SET phase = 'minted', ended_at = NULL WHERE id = ${claimed}`,
-    /^redemptions row \d+: its voucher is not claimed$/,
+    /^redemptions row 1: its voucher is not claimed$/,
   ],
   [
     'a redemption filed under a stranger',
     'UPDATE redemptions SET owner = randomblob(32)',
-    /^redemptions row \d+: it is filed under another owner/,
+    /^redemptions row 1: it is filed under another owner/,
   ],
   [
     'a redemption that counts for the till of another key',
     'UPDATE redemptions SET claimed_by = randomblob(32), till_id = 1',
-    /^redemptions row \d+: it counts for a till of another owner or key$/,
+    /^redemptions row 1: it counts for a till of another owner or key$/,
   ],
   [
     'a counter of vouchers that expire that is wrong',

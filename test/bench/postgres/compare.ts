@@ -20,7 +20,10 @@ const compiledSeconds = 30
 const perSecondGuess = 2000
 /** Mints of one coupon follow each other, since its row counts them. */
 const manyCoupons = 64
-/** Two nodes and the bare commits are connected at once. A standby allows as many connections as its primary. The delay is what docs/cluster.md advises. */
+/**
+ * Two nodes and the bare commits are connected at once. A standby allows as many connections as its primary. The delay is the
+ * one that docs/cluster.md advises.
+ */
 const settings = { max_connections: '250', commit_delay: '1000' }
 /** Connections at which the targets hold. */
 const targetConnections = 64
