@@ -123,6 +123,8 @@ export const processLimits = {
   /** Closing waits this long for operations, and then for the farewell of a connection. */
   databaseCloseSeconds: 8,
   databaseFarewellSeconds: 1,
+  /** Changes of counters are summed up so often. */
+  foldSeconds: 5,
   /** Changes of counters, or marks of commits, in one statement of the upkeep. */
   foldedCountersMax: 5000,
   /** An upgrade of the schema waits this long for a table, lets the others pass for as long, and tries so often. */
@@ -144,8 +146,6 @@ export const processLimits = {
   newsSilenceSeconds: 8,
   /** Rows of news in one read. One may hold an event of 256 KiB. */
   newsPageRows: 100,
-  /** News that were read while an older transaction was open. With more of them the listeners read anew. */
-  newsSeenMax: 10_000,
   /** News stay for so long: longer than a node is away without a word. The second, while an old transaction is open. */
   newsKeptSeconds: 60,
   newsKeptSecondsMax: 600,

@@ -57,13 +57,18 @@ async function openTwo() {
 async function tellLate(url: string, text: string): Promise<Connection> {
   const late = await Connection.open({ connectionString: url }, 10_000, () => undefined)
   await late.send('BEGIN', [])
+  await tellIn(late, text)
+  return late
+}
+
+/** News of some other node in the transaction of a connection. */
+async function tellIn(connection: Connection, text: string): Promise<void> {
   const body = JSON.stringify({ text, bytes: { '': bytes.toHex() } })
-  await late.send(
+  await connection.send(
     `INSERT INTO changes (channel, node, topic, body)
      VALUES ('cuponera_service', gen_random_uuid(), 'noted', $1)`,
     [body],
   )
-  return late
 }
 
 const frozen: number[] = []
@@ -87,6 +92,16 @@ test('each node hears of each commit once, and never of an operation that was re
     await until('every note is heard', () => list.length >= texts.length)
     expect(list.toSorted(byText)).toEqual(texts.toSorted(byText))
   }
+})
+
+test('the news of one operation are heard in their order', async () => {
+  const { one, heard } = await openTwo()
+  const texts = ['first', 'second', 'third']
+  await one.transact({ roots: 'none' }, async (tx) => {
+    for (const text of texts) tx.tell(noted, { text, bytes })
+  })
+  await until('all are heard', () => heard.two.length >= texts.length)
+  expect([heard.one, heard.two]).toEqual([texts, texts])
 })
 
 test('the news of a first part go out, and those of the operation that was refused after it do not', async () => {
@@ -119,12 +134,66 @@ test('a transaction that commits late is heard, and holds up nobody', async () =
   await late.end()
 })
 
+test('behind a transaction that stays open all is heard once, and nobody reads anew', async () => {
+  const { url, one, two, heard, tell } = await openTwo()
+  const late = await tellLate(url, 'late')
+  const texts = Array.from({ length: 2 * limits.newsPageRows + 50 }, (_, at) => `note ${at}`)
+  for (const text of texts) await tell(one, text)
+  await until('every note is heard', () => heard.two.length >= texts.length)
+  // Each of its own is read in a look of its own: the older ones would be told again.
+  for (const text of ['one more', 'and another']) {
+    await tell(one, text)
+    await until(`${text} is heard`, () => heard.two.includes(text))
+  }
+  await late.send('COMMIT', [])
+  await until('the late one is heard', () => heard.two.includes('late'))
+  await tell(two, 'its own')
+  expect(heard.two).toEqual([...texts, 'one more', 'and another', 'late', 'its own'])
+  await late.end()
+})
+
+test('a read that is cut off goes on where it was', async () => {
+  const { url, one, tell } = await openTwo()
+  const listeners = new Listeners()
+  const heard = hear(listeners)
+  let pages = 0
+  const line = new NewsLine({
+    channel: 'cuponera_service',
+    async connect(onEnd) {
+      const connection = await Connection.open({ connectionString: url }, 10_000, onEnd)
+      const send = connection.send.bind(connection)
+      connection.send = (text, params) => {
+        // Behind the first page that has rows.
+        if (heard.length > 0 && text.includes('pg_visible_in_snapshot') && ++pages === 1)
+          connection.destroy()
+        return send(text, params)
+      }
+      return connection
+    },
+    start: () => 'first',
+    listeners,
+    failed: (cause) => expect(cause).toBeNull(),
+  })
+  await line.follow()
+  const late = await Connection.open({ connectionString: url }, 10_000, () => undefined)
+  const texts = Array.from({ length: 2 * limits.newsPageRows + 50 }, (_, at) => `note ${at}`)
+  await late.send('BEGIN', [])
+  for (const text of texts) await tellIn(late, text)
+  await late.send('COMMIT', [])
+  await late.end()
+  await until('every note is heard', () => heard.length >= texts.length)
+  await tell(one, 'last')
+  await until('the last one is heard', () => heard.includes('last'))
+  expect([pages > 1, heard]).toEqual([true, [...texts, 'last']])
+  await line.close()
+})
+
 test('a node that was silent for longer than news are kept is told to read anew', async () => {
   // Else it takes another connection, and hears the news that it shall miss.
   bounds.databaseAnswerSeconds = 600
   const { url, other, one, heard, tell, line } = await openTwo()
   const forget = async () => {
-    for (const step of one.upkeep) await step()
+    for (const { step } of one.upkeep) await step()
   }
   // A node hears its own news at once, and reads past them later: when it has heard of others behind them, twice.
   const readPast = async (listeners: string[][]) => {
@@ -159,6 +228,26 @@ test('a node that was silent for longer than news are kept is told to read anew'
     ['before', 'unheard', 'after'],
     ['before', 'missed', 'after'],
   ])
+})
+
+test('a node that was silent is told to read anew when the news of an older transaction were deleted', async () => {
+  bounds.databaseAnswerSeconds = 600
+  const { url, other, one, heard, tell, line } = await openTwo()
+  const late = await tellLate(url, 'late')
+  await tell(one, 'early')
+  await until('the early one is heard', () => heard.two.includes('early'))
+  frozen.push(...line)
+  for (const id of line) process.kill(id, 'SIGSTOP')
+  await late.send('COMMIT', [])
+  await late.end()
+  await other.send(`UPDATE changes SET at = at - interval '2 minutes'`, [])
+  for (const { step } of one.upkeep) await step()
+  expect((await other.send('SELECT id FROM changes', [])).count).toBe(0)
+  for (const id of frozen.splice(0)) process.kill(id, 'SIGCONT')
+  await until('it is told', () => heard.two.includes('missed'))
+  await tell(one, 'after')
+  await until('it hears again', () => heard.two.includes('after'))
+  expect(heard.two).toEqual(['early', 'missed', 'after'])
 })
 
 test('news of the server that a dump was made of are forgotten by a start', async () => {

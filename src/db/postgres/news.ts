@@ -4,6 +4,7 @@ import { createJobs, type Job, type Jobs } from '../jobs.ts'
 import type { Listeners, Topic } from '../news.ts'
 import { type Connection, ConnectionLost, type Result, StatementFailed } from './connection.ts'
 import { type Moment, msSince, thisMoment } from './elapsed.ts'
+import { hasEndedBetween, parseSnapshot, type Snapshot } from './snapshot.ts'
 
 /** News as they were told to a transaction. */
 export type Told = { topic: string; body: string }
@@ -46,12 +47,11 @@ type NewsParts = {
 }
 
 /**
- * The place up to which news are read. Every transaction before `xid` has ended and was read. Later ones may have ended
- * too: their news are in `seen`. `forgotten` is the newest transaction whose news were deleted, as of the last look.
+ * The place up to which news are read: those of every transaction that had ended at `read`. `page`: how far a read to a
+ * later moment has come.
  */
-type Place = { start: string; xid: string; seen: Set<number>; forgotten: string }
-
-type Rows = Result['rows']
+type Place = { start: string; read: Snapshot; page: Page | null }
+type Page = { until: Snapshot; xid: string; id: number }
 
 /** News of this node for the others, and theirs for its listeners. */
 export class NewsLine {
@@ -74,7 +74,7 @@ export class NewsLine {
   /** A commit of this node was given up since the last read. */
   #doubts = false
   /** The transaction before which every one has ended that was given up earlier. */
-  #doubted: string | null = null
+  #doubted: bigint | null = null
   #following: Promise<void> | null = null
   readonly #jobs: Jobs = createJobs({ lease: async () => null })
   readonly #reading: Job
@@ -96,9 +96,9 @@ export class NewsLine {
     })
   }
 
-  /** The transaction before which every other one was read. Null before the first look. */
+  /** The transaction before which all were read that had ended at the last look. Null before the first one. */
   get readTo(): string | null {
-    return this.#place?.xid ?? null
+    return this.#place?.read.next.toString() ?? null
   }
 
   /** True where the news of others were not read for so long that memory may be out of date. */
@@ -235,46 +235,36 @@ export class NewsLine {
     // Before the numbers: they are those of this start or of none, since its connections end with it.
     const start = this.#parts.start()
     const before = this.#place
-    const known = before?.start === start ? before : null
-    const [now, first, last] = await Promise.all([
-      connection.send(
-        `SELECT CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS xid,
-           EXISTS (SELECT 1 FROM facts WHERE name = 'moved-to') AS moved`,
-        [],
-      ),
-      known && this.#page(connection, { xid: known.xid, id: 0 }),
-      // Behind the rows: what was deleted before they were read shows here.
-      this.#forgotten(connection),
-    ])
-    const xid = String(now.rows[0]?.xid)
-    this.#setMoved(now.rows[0]?.moved === true)
+    const { rows } = await connection.send(
+      `SELECT CAST(pg_current_snapshot() AS TEXT) AS snapshot,
+         EXISTS (SELECT 1 FROM facts WHERE name = 'moved-to') AS moved`,
+      [],
+    )
+    const now = parseSnapshot(String(rows[0]?.snapshot))
+    this.#setMoved(rows[0]?.moved === true)
     // A server that crashed, and a promoted one, give numbers of transactions again whose commits were not yet on disk.
-    if (known === null || first === null) {
-      this.#place = { start, xid, seen: new Set(), forgotten: last }
+    if (before?.start !== start) {
+      this.#place = { start, read: now, page: null }
       this.#doubts = false
       this.#doubted = null
       if (before) this.#parts.listeners.missed()
       return
     }
-    const { seen, pages } = await this.#tellFrom(connection, known, first, xid)
-    const forgotten = pages === 1 ? last : await this.#forgotten(connection)
-    const lost = isLater(forgotten, known.forgotten) && !isLater(known.xid, forgotten)
-    const full = seen.size > limits.newsSeenMax
-    this.#place = { start, xid, seen: full ? new Set() : seen, forgotten }
-    if (full) this.#place.xid = await this.#newest(connection)
-    const ended = await this.#endDoubt(connection, xid)
-    if (lost || full || ended) this.#parts.listeners.missed()
+    // A read that was cut off told a part of its news: it goes on to the moment that it began with.
+    if (before.page) await this.#tellUntil(connection, before, before.page)
+    await this.#tellUntil(connection, before, { until: now, xid: '0', id: 0 })
+    if (await this.#endDoubt(connection, now.oldest)) this.#parts.listeners.missed()
   }
 
-  /** True if every transaction has ended whose commit was given up. `xid`: all before it have. */
-  async #endDoubt(connection: Connection, xid: string): Promise<boolean> {
-    const ended = this.#doubted !== null && !isLater(this.#doubted, xid)
+  /** True if every transaction has ended whose commit was given up. `oldest`: all before it have. */
+  async #endDoubt(connection: Connection, oldest: bigint): Promise<boolean> {
+    const ended = this.#doubted !== null && this.#doubted <= oldest
     if (ended) this.#doubted = null
     if (this.#doubted === null && this.#doubts) {
       this.#doubts = false
       // A number of our own is above that of each transaction that has begun.
       const { rows } = await connection.send('SELECT CAST(pg_current_xact_id() AS TEXT) AS xid', [])
-      this.#doubted = String(rows[0]?.xid)
+      this.#doubted = BigInt(String(rows[0]?.xid))
     }
     return ended
   }
@@ -289,34 +279,46 @@ export class NewsLine {
     this.#parts.listeners.missed()
   }
 
-  /**
-   * Tell the news of a place, which begin with the rows `first`, in one page or more. `seen` are the ids of those that are
-   * not before `until`.
-   */
-  async #tellFrom(connection: Connection, place: Place, first: Rows, until: string) {
-    const seen = new Set<number>()
-    let last = { xid: place.xid, id: 0 }
-    let rows = first
-    for (let pages = 1; ; pages++) {
+  /** Tell the news of each transaction that has ended since the place was read, in the order of the transactions. */
+  async #tellUntil(connection: Connection, place: Place, page: Page): Promise<void> {
+    place.page = page
+    for (;;) {
+      const [rows, forgotten] = await Promise.all([
+        this.#next(connection, place.read, page),
+        // Behind the rows: what was deleted before they were read shows here.
+        this.#forgotten(connection),
+      ])
       for (const row of rows) {
-        last = { xid: String(row.xid), id: Number(row.id) }
-        if (!isLater(until, last.xid)) seen.add(last.id)
-        if (place.seen.has(last.id)) continue
-        place.seen.add(last.id)
+        page.xid = String(row.xid)
+        page.id = Number(row.id)
         this.#tell(String(row.topic), String(row.body))
       }
-      if (rows.length < limits.newsPageRows) return { seen, pages }
-      rows = await this.#page(connection, last)
+      if (rows.length < limits.newsPageRows) {
+        const lost = hasEndedBetween(place.read, page.until, forgotten)
+        place.read = page.until
+        place.page = null
+        if (lost) this.#parts.listeners.missed()
+        return
+      }
     }
   }
 
-  /** The news of other nodes behind a row, the first of them. */
-  async #page(connection: Connection, { xid, id }: { xid: string; id: number }): Promise<Rows> {
+  /** The next news of other nodes, the first of them. They are in two parts, and an index finds each. */
+  async #next(connection: Connection, from: Snapshot, page: Page): Promise<Result['rows']> {
+    const later = BigInt(page.xid) < from.next ? { xid: String(from.next), id: 0 } : page
+    const part = (where: string) => `(
+      SELECT id, xid, topic, body FROM changes
+      WHERE channel = $1 AND ${where} AND pg_visible_in_snapshot(xid, CAST($7 AS pg_snapshot)) AND node <> $8
+      ORDER BY changes.xid, id LIMIT $9)`
     const { rows } = await connection.send(
-      `SELECT id, CAST(xid AS TEXT) AS xid, topic, body FROM changes
-       WHERE channel = $1 AND (xid, id) > (CAST($2 AS xid8), $3) AND node <> $4
-       ORDER BY xid, id LIMIT $5`,
-      [this.#parts.channel, xid, id, this.node, limits.newsPageRows],
+      `SELECT id, CAST(xid AS TEXT) AS xid, topic, body FROM (
+         ${part('xid = ANY (CAST($2 AS xid8[])) AND (xid, id) > (CAST($3 AS xid8), $4)')} UNION ALL
+         ${part('(xid, id) > (CAST($5 AS xid8), $6)')}) AS parts
+       ORDER BY parts.xid, id LIMIT $9`,
+      [
+        ...[this.#parts.channel, `{${from.running.join()}}`, page.xid, page.id],
+        ...[later.xid, later.id, page.until.text, this.node, limits.newsPageRows],
+      ],
     )
     return rows
   }
@@ -329,28 +331,20 @@ export class NewsLine {
     }
   }
 
-  async #forgotten(connection: Connection): Promise<string> {
+  /** The newest transaction of the news that were deleted. */
+  async #forgotten(connection: Connection): Promise<bigint> {
     const { rows } = await connection.send(
       'SELECT CAST(newest AS TEXT) AS newest FROM changes_forgotten',
       [],
     )
-    return String(rows[0]?.newest ?? '0')
-  }
-
-  /** A place after every transaction that has begun. */
-  async #newest(connection: Connection): Promise<string> {
-    const { rows } = await connection.send(
-      'SELECT CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS xid',
-      [],
-    )
-    return String(rows[0]?.xid)
+    return BigInt(String(rows[0]?.newest ?? '0'))
   }
 }
 
 /** Delete up to `most` old news. Resolves to their number. */
 export async function forgetNews(connection: Connection, most: number): Promise<number> {
   const { count } = await connection.send(
-    // Nodes read on while a transaction stays open for long, so its end is waited for, but not for ever.
+    // News of a transaction that stays open for long are read after its end: that is waited for, but not for ever.
     `WITH old AS (
        SELECT ctid FROM changes WHERE at < now() - make_interval(secs => $1)
          AND (xid < pg_snapshot_xmin(pg_current_snapshot()) OR at < now() - make_interval(secs => $2))
@@ -381,10 +375,6 @@ const unreadWords =
 /** A read that failed by the server, or that must wait for its standby, is tried again; any other cause is thrown. */
 function requireFault(cause: unknown): void {
   if (![ConnectionLost, StatementFailed, Refusal].some((kind) => cause instanceof kind)) throw cause
-}
-
-function isLater(one: string, other: string): boolean {
-  return BigInt(one) > BigInt(other)
 }
 
 function writeBytes(this: Record<string, unknown>, key: string, value: unknown): unknown {

@@ -285,8 +285,8 @@ export class OpenTransaction {
     if (!this.#connection.open) throw new ConnectionLost('the connection has ended')
     // Behind the statements that nobody awaited. If one of them fails, the server makes a ROLLBACK of it.
     this.#connection.takeWarning()
-    const along = [...this.#joined(), ...news.slice(0, 1)]
-    for (const one of news.slice(1)) this.#post(one)
+    const along = [...this.#joined(), ...news.slice(-1)]
+    for (const one of news.slice(0, -1)) this.#post(one)
     // A node works with the schema after its own, too.
     this.#post(withAlong({ text: proof, params: [id, this.#schema + 1] }, along))
     const proofAt = this.#sent
