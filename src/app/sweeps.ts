@@ -22,11 +22,11 @@ export function startSweeps({ database, jobs, now, log }: Runtime): { stop(): Pr
   const failed = (cause: unknown) => log.warn('housekeeping.failed', { cause })
   const steps = [
     ...sweeps.map(({ prune }): Upkeep => {
-      return () => database.transact({ roots: ['instance'] }, (tx) => prune(tx, now()))
+      return { step: () => database.transact({ roots: ['instance'] }, (tx) => prune(tx, now())) }
     }),
     ...database.upkeep,
   ]
-  const started = steps.map((step) => jobs.sweep({ step, failed }))
+  const started = steps.map((upkeep) => jobs.sweep({ ...upkeep, failed }))
   return {
     async stop() {
       await Promise.all(started.map((job) => job.stop()))

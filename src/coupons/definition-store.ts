@@ -105,12 +105,10 @@ export function createDefinitionStore(sql: Sql) {
     'UPDATE definitions SET max_uses = ?, archived_at = ?, updated_at = ? WHERE id = ?',
   )
   // The row itself counts where there is a limit, so that one mint waits for the other.
-  const [allIssued, allVoided] = ['issued', 'voided'].map((name) =>
-    counters.number('definitions', name, 'definitions'),
-  )
+  const outstanding = counters.number('definitions', 'issued', 'definitions', 'voided')
   const takeLimited = sql.query<null, [number, number]>(
     `UPDATE definitions SET issued = issued + ?1
-     WHERE id = ?2 AND ${allIssued} - ${allVoided} + ?1 <= max_uses`,
+     WHERE id = ?2 AND ${outstanding} + ?1 <= max_uses`,
   )
   const countIssued = sql.query<null, [number, number]>(
     counters.addToExisting('definitions', { keys: { id: '?2' }, by: { issued: '?1' } }),

@@ -38,8 +38,8 @@ export type Counters = {
   drop(table: CounterTable): string
   /** The table, for FROM, with all its keys and numbers. One key may have several rows, so that a reader sums. */
   rows(table: CounterTable): string
-  /** A number of the row that has the alias. */
-  number(table: CounterTable, name: string, alias: string): string
+  /** A number of the row that has the alias, `less` another one of them. */
+  number(table: CounterTable, name: string, alias: string, less?: string): string
 }
 
 /** The texts of a change. Throws for a parameter without a number. */
@@ -127,5 +127,6 @@ export const columnCounters: Counters = {
   addToExisting: (table, count) => remember(update, table, count),
   drop: (table) => `DELETE FROM ${table} WHERE ${counterTables[table].keys[0]} = ?`,
   rows: (table) => table,
-  number: (_, name, alias) => `${alias}.${name}`,
+  number: (_, name, alias, less) =>
+    less === undefined ? `${alias}.${name}` : `(${alias}.${name} - ${alias}.${less})`,
 }

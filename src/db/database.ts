@@ -144,8 +144,8 @@ export type News = {
   tell<Body>(topic: Topic<Body>, body: Body): Promise<void>
 }
 
-/** One kind of such work. A step resolves to true when more is left. */
-export type Upkeep = () => Promise<boolean>
+/** One kind of such work, done every minute or `everySeconds`. A step resolves to true when more is left. */
+export type Upkeep = { step: () => Promise<boolean>; everySeconds?: number }
 
 /** The name of the lease of the leader: the node that does all work that one node is enough for. */
 export const leader = 'leader'

@@ -1,6 +1,6 @@
 import { limits } from '../base/limits.ts'
 import { Refusal } from '../base/refusal.ts'
-import { type Lease, type Leases, type Locking, leader } from './database.ts'
+import { type Lease, type Leases, type Locking, leader, type Upkeep } from './database.ts'
 
 /** Work in the background. It has at most one run at a time. */
 export type JobOptions = {
@@ -36,10 +36,10 @@ export type Jobs = {
   /** Start a job. Its first run waits for its interval or for a wake. */
   start(options: JobOptions): Job
   /**
-   * Start a job of the leader that marks or deletes rows: at once, and then every minute. Each run is one step;
+   * Start a job of the leader that marks or deletes rows: at once, and then every minute or `everySeconds`. Each run is one step;
    * while a step resolves to true, more is left and the next one follows soon.
    */
-  sweep(options: Pick<JobOptions, 'failed'> & { step: () => Promise<boolean> }): Job
+  sweep(options: Pick<JobOptions, 'failed'> & Upkeep): Job
   /** Call once after so many seconds, on the time of the jobs. The result cancels it. */
   after: JobTime['after']
 }
@@ -81,10 +81,9 @@ export function createJobs(leases: Leases, time = systemTime): Jobs {
   return {
     start,
     after: time.after,
-    sweep({ step, ...options }) {
+    sweep({ step, failed, everySeconds = limits.housekeepingSeconds }) {
       const run = async () => ((await step()) ? 0 : undefined)
-      const everySeconds = limits.housekeepingSeconds
-      const job = start({ ...options, run, everySeconds, lease: leader })
+      const job = start({ failed, run, everySeconds, lease: leader })
       job.wake()
       return job
     },

@@ -113,7 +113,7 @@ test('while it is away, two nodes under load leave no more sessions waiting than
   const written = callers.answered.length
   for (const engine of engines) {
     const guess = [{ name: 'code', burst: 1, perSecond: 1 }]
-    const writes = [() => engine.buckets.take(guess), ...engine.upkeep]
+    const writes = [() => engine.buckets.take(guess), ...engine.upkeep.map(({ step }) => step)]
     for (const write of writes) expect(await codeOf(write())).toBe('unavailable')
     expect(await engine.snapshot((tx) => tx.count())).toBe(written)
     expect((await engine.lease(`work ${engines.indexOf(engine)}`))?.held()).toBe(true)

@@ -351,26 +351,33 @@ describe('a job with a lease', () => {
   })
 })
 
-test('a sweep steps at once until nothing is left, and then every minute', async () => {
-  const time = createTime()
-  const steps: number[] = []
-  const more = [true, true, false]
-  const failed = (cause: unknown) => {
-    throw cause
-  }
-  const jobs: Jobs = createJobs(createLeases(), time)
-  jobs.sweep({
-    failed,
-    step: async () => {
-      steps.push(Math.floor(time.seconds()))
-      return more.shift() ?? false
-    },
-  })
-  await time.pass(1)
-  expect(steps).toEqual([0, 0, 0])
-  await time.pass(2 * limits.housekeepingSeconds)
-  expect(steps).toEqual([0, 0, 0, 60, 120])
-})
+test.each([
+  [undefined, [60, 120]],
+  [40, [40, 80, 120]],
+])(
+  'a sweep steps at once until nothing is left, and then every minute or %p seconds',
+  async (everySeconds, later) => {
+    const time = createTime()
+    const steps: number[] = []
+    const more = [true, true, false]
+    const failed = (cause: unknown) => {
+      throw cause
+    }
+    const jobs: Jobs = createJobs(createLeases(), time)
+    jobs.sweep({
+      ...(everySeconds !== undefined && { everySeconds }),
+      failed,
+      step: async () => {
+        steps.push(Math.floor(time.seconds()))
+        return more.shift() ?? false
+      },
+    })
+    await time.pass(1)
+    expect(steps).toEqual([0, 0, 0])
+    await time.pass(2 * limits.housekeepingSeconds)
+    expect(steps).toEqual([0, 0, 0, ...later])
+  },
+)
 
 test('the system time calls in the next turn or later, and never after a cancel', async () => {
   const called: string[] = []

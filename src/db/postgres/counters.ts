@@ -65,9 +65,10 @@ export const appendedCounters: Counters = {
     ]
     return `(SELECT ${named.join(', ')} FROM ${allCounters} AS counted WHERE counter = '${table}') AS ${table}`
   },
-  number(table, name, alias) {
+  number(table, name, alias, less) {
     const { keys } = counterTables[table]
-    const changes = `(SELECT CAST(coalesce(sum(${numberOf(table, name)}), 0) AS BIGINT) FROM ${allCounters} AS counted
+    const number = numberOf(table, name) + (less === undefined ? '' : ` - ${numberOf(table, less)}`)
+    const changes = `(SELECT CAST(coalesce(sum(${number}), 0) AS BIGINT) FROM ${allCounters} AS counted
       WHERE counter = '${table}' AND key1 = ${alias}.${keys[0]})`
     return inRows.has(`${table}.${name}`) ? `(${alias}.${name} + ${changes})` : changes
   },

@@ -11,15 +11,21 @@ type Administer = <T>(run: (connection: Connection) => Promise<T>) => Promise<T>
 /** The work of the leader for the engine. Two nodes may do it at the same moment. */
 export function upkeepOf(administer: Administer): readonly Upkeep[] {
   const most = limits.foldedCountersMax
+  /** A step by rows: `run` resolves to their number. */
+  const by = (run: (connection: Connection, most: number) => Promise<number>) => async () =>
+    (await administer((connection) => run(connection, most))) === most
   return [
-    async () => (await administer((connection) => foldCounters(connection, most))) === most,
-    async () => (await administer((connection) => forgetCommits(connection, most))) === most,
-    async () => (await administer((connection) => forgetNews(connection, most))) === most,
-    async () => (await administer((connection) => forgetGuesses(connection, most))) === most,
-    async () => {
-      await administer(dateWrites)
-      await administer(forgetNodes)
-      return false
+    // A mint within a limit adds up all that waits, and the next one waits for it.
+    { step: by(foldCounters), everySeconds: limits.foldSeconds },
+    { step: by(forgetCommits) },
+    { step: by(forgetNews) },
+    { step: by(forgetGuesses) },
+    {
+      async step() {
+        await administer(dateWrites)
+        await administer(forgetNodes)
+        return false
+      },
     },
   ]
 }
