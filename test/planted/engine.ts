@@ -360,8 +360,15 @@ export const engineFaults: PlantedFault[] = [
     'a restore opens sessions from before it again',
     ['test/cli/backup.test.ts -t session', 'test/postgres/going-back.test.ts'],
     'src/db/going-back.ts',
-    '.changes(everybody, now)',
+    '.changes(everybody, endedAt)',
     '.changes(everybody, 0)',
+  ),
+  planted(
+    'a restore with a clock that is behind leaves sessions open',
+    'test/postgres/going-back.test.ts',
+    'src/db/postgres/move/going-back.ts',
+    'Math.max(now, await clockOf(connection))',
+    'now',
   ),
   planted(
     'a restored card takes taps from before the backup',

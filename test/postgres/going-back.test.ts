@@ -1,5 +1,8 @@
 /** A database of an earlier moment that its own tools brought back, as pg_restore does. */
 import { afterAll, expect, test } from 'bun:test'
+import { limits } from '../../src/base/limits.ts'
+import { couponSchema } from '../../src/db/migrations.ts'
+import { settleBroughtBack } from '../../src/db/postgres/move/going-back.ts'
 import { cardEnv, newCard, scanPath } from '../support/cards.ts'
 import { runCommand } from '../support/cli.ts'
 import { call, createDefinition, newSigner, openSession } from '../support/client.ts'
@@ -66,6 +69,27 @@ test('once it is settled, no later tap passes, and sessions and the setup code h
   expect((await init('--counter', '4')).code).toBe(0)
   expect((await call(again.url, scanPath(uid, 4))).json.code).toBe('tap-used')
   expect((await call(again.url, scanPath(uid, 5))).status).toBe(200)
+})
+
+test.each([
+  ['a clock that is wrong', 0, 0],
+  ['an end that is later already', 0, 9_999_999_999],
+])('sessions end by the clock of the server, on a computer with %s', async (_, now, before) => {
+  const name = await databases.create()
+  const rows = await databases.connect(name)
+  const everybody = '00'.repeat(32)
+  await rows.send(`INSERT INTO session_cutoffs (pubkey, ended_at) VALUES (decode($1, 'hex'), $2)`, [
+    everybody,
+    before,
+  ])
+  await settleBroughtBack(databases.server.url(name), couponSchema, now)
+  const { rows: ends } = await rows.send(
+    `SELECT ended_at >= greatest($1, extract(epoch FROM now()) + 2 * $2) AS late,
+       ended_at <= greatest($1, extract(epoch FROM now()) + 3 * $2) AS soon FROM session_cutoffs`,
+    [before, limits.clockBackSeconds],
+  )
+  expect(ends).toEqual([{ late: true, soon: true }])
+  await rows.end()
 })
 
 test('a damaged one, one that was moved away and an empty one are refused, and nothing is settled', async () => {

@@ -1,8 +1,10 @@
+import { limits } from '../../../base/limits.ts'
 import { OperatorError } from '../../../base/operator-error.ts'
 import { type CheckReport, noPause, requireSound } from '../../check-report.ts'
 import { goBack } from '../../going-back.ts'
 import { type Schema, versionOf } from '../../migrations.ts'
 import { checkSnapshot } from '../check.ts'
+import type { Connection } from '../connection.ts'
 import { commitDurably } from '../durable-commit.ts'
 import { createSchema, readVersion } from '../schema.ts'
 import { createSql } from '../statements.ts'
@@ -34,8 +36,19 @@ export function settleBroughtBack(url: string, schema: Schema, now: number): Pro
     const check = await checkSnapshot(connection, noPause)
     requireSound('the database of DATABASE_URL', check)
     const send = connection.send.bind(connection)
-    await goBack(createSql({ send, post: send }), now)
+    // The clock of a node that began a session may have been ahead, and that of this computer may be wrong.
+    const latest = Math.max(now, await clockOf(connection)) + 2 * limits.clockBackSeconds
+    await goBack(createSql({ send, post: send }), latest)
     await commitDurably(connection)
     return check
   })
+}
+
+/** The clock of the server, in Unix seconds. */
+async function clockOf(connection: Connection): Promise<number> {
+  const { rows } = await connection.send(
+    'SELECT CAST(ceil(extract(epoch FROM clock_timestamp())) AS BIGINT) AS now',
+    [],
+  )
+  return Number(rows[0]?.now)
 }
