@@ -60,8 +60,9 @@ export class Settlement {
       }
       throw new CommitUnknown(id)
     } finally {
-      this.#places++
-      this.#waiting.shift()?.()
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#places++
     }
   }
 
@@ -88,7 +89,8 @@ export class Settlement {
       this.#waiting.push(go)
       const entered = await promise
       clearTimeout(timer)
-      if (!entered) return false
+      // The place of the one that left: nobody took it in between.
+      return entered
     }
     this.#places--
     return true
