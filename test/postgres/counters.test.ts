@@ -3,6 +3,7 @@ import { afterAll, expect, spyOn, test } from 'bun:test'
 import { createStores } from '../../src/app/stores.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { SharedBuckets } from '../../src/base/guesses.ts'
+import { Refusal } from '../../src/base/refusal.ts'
 import { Connection } from '../../src/db/postgres/connection.ts'
 import { appendedCounters, foldCounters } from '../../src/db/postgres/counters.ts'
 import { translateStatement } from '../../src/db/postgres/dialect.ts'
@@ -103,6 +104,31 @@ for (const [maxUses, taken] of [
     await Promise.all([one.end(), other.end()])
   })
 }
+
+test('the counts of a first part stay when the operation behind it is refused, and its own go', async () => {
+  const name = await databases.create()
+  const [engine, other] = [
+    new PostgresEngine({ url: databases.server.url(name), now: systemClock, stores: storesOf }),
+    await databases.connect(name),
+  ]
+  const free = await engine.transact({ roots: 'none' }, (tx) => defined(tx, 1, { maxUses: null }))
+  const issue = (number: number) => async (tx: ReturnType<typeof storesOf>) => {
+    expect(await tx.definitions.take(free, number, at)).toBe(true)
+  }
+  const refused = engine.transact({ roots: 'none', first: issue(1) }, async (tx) => {
+    await issue(10)(tx)
+    throw new Refusal('coupon-exhausted')
+  })
+  await expect(refused).rejects.toThrow(Refusal)
+  await engine.transact({ roots: 'none', first: issue(100) }, issue(1000))
+  const { rows } = await other.send(
+    `SELECT CAST(sum(issued) AS BIGINT) AS issued FROM ${appendedCounters.rows('totals')}`,
+    [],
+  )
+  expect(rows).toEqual([{ issued: 1101 }])
+  await engine.close()
+  await other.end()
+})
 
 test('the count of a till goes out with the redemption, and what follows from that with the commit', async () => {
   const url = databases.server.url(await databases.create())

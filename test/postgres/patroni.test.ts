@@ -31,6 +31,7 @@ test('leads in strict synchronous mode, lets the service in by its password, and
     max_connections: '350',
     wal_log_hints: 'on',
     data_checksums: 'on',
+    commit_delay: '1000',
     server_encoding: 'UTF8',
   }
   const found = Object.keys(settings).map(async (name) => [name, await shown(name)])
