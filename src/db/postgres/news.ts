@@ -303,17 +303,19 @@ export class NewsLine {
     }
   }
 
-  /** The next news of other nodes, the first of them. They are in two parts, and an index finds each. */
+  /** The next news of other nodes: of transactions that were open at the last look, and of later ones. */
   async #next(connection: Connection, from: Snapshot, page: Page): Promise<Result['rows']> {
     const later = BigInt(page.xid) < from.next ? { xid: String(from.next), id: 0 } : page
     const part = (where: string) => `(
       SELECT id, xid, topic, body FROM changes
       WHERE channel = $1 AND ${where} AND pg_visible_in_snapshot(xid, CAST($7 AS pg_snapshot)) AND node <> $8
       ORDER BY changes.xid, id LIMIT $9)`
+    // One after the other: PostgreSQL 16 would look for a list of transactions in all rows.
     const { rows } = await connection.send(
       `SELECT id, CAST(xid AS TEXT) AS xid, topic, body FROM (
-         ${part('xid = ANY (CAST($2 AS xid8[])) AND (xid, id) > (CAST($3 AS xid8), $4)')} UNION ALL
-         ${part('(xid, id) > (CAST($5 AS xid8), $6)')}) AS parts
+         SELECT of_one.* FROM unnest(CAST($2 AS xid8[])) AS open (one)
+         CROSS JOIN LATERAL ${part('xid = open.one AND (xid, id) > (CAST($3 AS xid8), $4)')} AS of_one
+         UNION ALL ${part('(xid, id) > (CAST($5 AS xid8), $6)')}) AS parts
        ORDER BY parts.xid, id LIMIT $9`,
       [
         ...[this.#parts.channel, `{${from.running.join()}}`, page.xid, page.id],

@@ -14,7 +14,7 @@ import { type NewsLine, serviceChannel } from './news.ts'
 
 /**
  * A row is as old as its last beat. Its backend is the process of the server that holds the leases of the node, and
- * `read_to` the place up to which it has read the news of the others. Its settings are fingerprints, as JSON.
+ * `read_to` the transaction from which on it has not read the news of the others. Its settings are fingerprints, as JSON.
  */
 export const nodeSchema = [
   `CREATE TABLE nodes (
