@@ -1,18 +1,22 @@
+import { limits } from '../base/limits.ts'
 import type { Sql } from './sql.ts'
 
 /** The key that stands for all of them in `session_cutoffs`. */
 const everybody = new Uint8Array(32)
 
-/** Settle what a step back in time would open again, in the transaction that goes back. Sessions end that began up to `endedAt` (Unix seconds). */
-export async function goBack(sql: Sql, endedAt: number): Promise<void> {
-  // Otherwise sessions that were ended after the backup would be valid again.
+/** Settle what a step back in time would open again, in the transaction that goes back. `now` is Unix seconds. */
+export async function goBack(sql: Sql, now: number): Promise<void> {
+  // Otherwise sessions that were ended after the backup would be valid again. One that was opened by a clock that is ahead, or
+  // behind an end of that clock, has a later time.
   await sql
     .query<null, [Uint8Array, number]>(
-      `INSERT INTO session_cutoffs (pubkey, ended_at) VALUES (?1, ?2)
-       ON CONFLICT (pubkey) DO UPDATE SET ended_at = excluded.ended_at
-       WHERE session_cutoffs.ended_at < excluded.ended_at`,
+      `INSERT INTO session_cutoffs (pubkey, ended_at)
+       SELECT ?1, max(ended_at) FROM (
+         SELECT CAST(?2 AS BIGINT) AS ended_at UNION ALL SELECT ended_at + 1 FROM session_cutoffs) AS ends
+       WHERE true
+       ON CONFLICT (pubkey) DO UPDATE SET ended_at = excluded.ended_at`,
     )
-    .changes(everybody, endedAt)
+    .changes(everybody, now + 2 * limits.clockBackSeconds)
   for (const text of [
     // Otherwise a setup code that was used after the backup would be valid again.
     'DELETE FROM setup_code',

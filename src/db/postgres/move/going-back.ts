@@ -1,4 +1,3 @@
-import { limits } from '../../../base/limits.ts'
 import { OperatorError } from '../../../base/operator-error.ts'
 import { type CheckReport, noPause, requireSound } from '../../check-report.ts'
 import { goBack } from '../../going-back.ts'
@@ -13,9 +12,9 @@ import { withoutServices } from './session.ts'
 
 /**
  * Upgrade and check a database that was brought back, and settle what going back in time would open again. No service
- * uses it meanwhile. `now` is Unix seconds. Throws OperatorError, and then nothing is settled.
+ * uses it meanwhile. The time is that of the server. Throws OperatorError, and then nothing is settled.
  */
-export function settleBroughtBack(url: string, schema: Schema, now: number): Promise<CheckReport> {
+export function settleBroughtBack(url: string, schema: Schema): Promise<CheckReport> {
   return withoutServices(url, async (connection) => {
     if ((await readVersion(connection)) === null) {
       throw new OperatorError(
@@ -36,9 +35,7 @@ export function settleBroughtBack(url: string, schema: Schema, now: number): Pro
     const check = await checkSnapshot(connection, noPause)
     requireSound('the database of DATABASE_URL', check)
     const send = connection.send.bind(connection)
-    // The clock of a node that began a session may have been ahead, and that of this computer may be wrong.
-    const latest = Math.max(now, await clockOf(connection)) + 2 * limits.clockBackSeconds
-    await goBack(createSql({ send, post: send }), latest)
+    await goBack(createSql({ send, post: send }), await clockOf(connection))
     await commitDurably(connection)
     return check
   })
