@@ -67,10 +67,19 @@ export const appendedCounters: Counters = {
   },
   number(table, name, alias, less) {
     const { keys } = counterTables[table]
-    const number = numberOf(table, name) + (less === undefined ? '' : ` - ${numberOf(table, less)}`)
-    const changes = `(SELECT CAST(coalesce(sum(${number}), 0) AS BIGINT) FROM ${allCounters} AS counted
-      WHERE counter = '${table}' AND key1 = ${alias}.${keys[0]})`
-    return inRows.has(`${table}.${name}`) ? `(${alias}.${name} + ${changes})` : changes
+    const signed: [string, string][] =
+      less === undefined
+        ? [['', name]]
+        : [
+            ['', name],
+            ['-', less],
+          ]
+    const changes = signed.map(([sign, one]) => `${sign} ${numberOf(table, one)}`).join(' ')
+    const inRow = signed
+      .filter(([, one]) => inRows.has(`${table}.${one}`))
+      .map(([sign, one]) => ` ${sign || '+'} ${alias}.${one}`)
+    return `((SELECT CAST(coalesce(sum(${changes}), 0) AS BIGINT) FROM ${allCounters} AS counted
+      WHERE counter = '${table}' AND key1 = ${alias}.${keys[0]})${inRow.join('')})`
   },
 }
 
