@@ -6,8 +6,8 @@ const everybody = new Uint8Array(32)
 
 /** Settle what a step back in time would open again, in the transaction that goes back. `now` is Unix seconds. */
 export async function goBack(sql: Sql, now: number): Promise<void> {
-  // Otherwise sessions that were ended after the backup would be valid again. One that was opened by a clock that is ahead, or
-  // behind an end of that clock, has a later time.
+  // Otherwise sessions that were ended after the backup would be valid again. The clock that opened one may have been ahead,
+  // and one that followed an end has the time behind it.
   await sql
     .query<null, [Uint8Array, number]>(
       `INSERT INTO session_cutoffs (pubkey, ended_at)

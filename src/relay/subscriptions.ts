@@ -46,6 +46,7 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
     return found
   }
 
+  /** Forget the events that were sent long ago, and the oldest where there are too many. */
   const forget = (): void => {
     for (;;) {
       const [oldest] = knowing
@@ -120,10 +121,12 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
       reply(client, 'EOSE', name)
       subscription.queued = null
       const sent = new Set(found.events.map(({ event }) => event.id))
-      subscription.sent = sent
-      known += sent.size
-      knowing.push({ subscription, count: sent.size, until: now() + limits.newsSilenceSeconds })
-      forget()
+      if (sent.size > 0) {
+        subscription.sent = sent
+        known += sent.size
+        knowing.push({ subscription, count: sent.size, until: now() + limits.newsSilenceSeconds })
+        forget()
+      }
       for (const event of queued) {
         if (sent.has(event.id)) continue
         send([client.connection], eventMessage(name, JSON.stringify(event)))

@@ -72,9 +72,9 @@ test('once it is settled, no later tap passes, and sessions and the setup code h
 })
 
 test.each([
-  ['and sessions of a clock that is ahead', 0],
-  ['and those behind an end that is later already', 9_999_999_999],
-])('sessions end by the clock of the server, %s', async (_, before) => {
+  ['of a clock that is ahead', 0],
+  ['behind an end that is later already', 9_999_999_999],
+])('sessions end by the clock of the server, also those %s', async (_, before) => {
   const name = await databases.create()
   const rows = await databases.connect(name)
   const clock = async () => {

@@ -352,32 +352,29 @@ describe('a job with a lease', () => {
 })
 
 test.each([
-  [undefined, [60, 120]],
-  [40, [40, 80, 120]],
-])(
-  'a sweep steps at once until nothing is left, and then every minute or %p seconds',
-  async (everySeconds, later) => {
-    const time = createTime()
-    const steps: number[] = []
-    const more = [true, true, false]
-    const failed = (cause: unknown) => {
-      throw cause
-    }
-    const jobs: Jobs = createJobs(createLeases(), time)
-    jobs.sweep({
-      ...(everySeconds !== undefined && { everySeconds }),
-      failed,
-      step: async () => {
-        steps.push(Math.floor(time.seconds()))
-        return more.shift() ?? false
-      },
-    })
-    await time.pass(1)
-    expect(steps).toEqual([0, 0, 0])
-    await time.pass(2 * limits.housekeepingSeconds)
-    expect(steps).toEqual([0, 0, 0, ...later])
-  },
-)
+  ['every minute', {}, [60, 120]],
+  ['as often as it says', { everySeconds: 40 }, [40, 80, 120]],
+])('a sweep steps at once until nothing is left, and then %s', async (_, often, later) => {
+  const time = createTime()
+  const steps: number[] = []
+  const more = [true, true, false]
+  const failed = (cause: unknown) => {
+    throw cause
+  }
+  const jobs: Jobs = createJobs(createLeases(), time)
+  jobs.sweep({
+    ...often,
+    failed,
+    step: async () => {
+      steps.push(Math.floor(time.seconds()))
+      return more.shift() ?? false
+    },
+  })
+  await time.pass(1)
+  expect(steps).toEqual([0, 0, 0])
+  await time.pass(2 * limits.housekeepingSeconds)
+  expect(steps).toEqual([0, 0, 0, ...later])
+})
 
 test('the system time calls in the next turn or later, and never after a cancel', async () => {
   const called: string[] = []

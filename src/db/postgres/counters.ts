@@ -67,19 +67,11 @@ export const appendedCounters: Counters = {
   },
   number(table, name, alias, less) {
     const { keys } = counterTables[table]
-    const signed: [string, string][] =
-      less === undefined
-        ? [['', name]]
-        : [
-            ['', name],
-            ['-', less],
-          ]
-    const changes = signed.map(([sign, one]) => `${sign} ${numberOf(table, one)}`).join(' ')
-    const inRow = signed
-      .filter(([, one]) => inRows.has(`${table}.${one}`))
-      .map(([sign, one]) => ` ${sign || '+'} ${alias}.${one}`)
-    return `((SELECT CAST(coalesce(sum(${changes}), 0) AS BIGINT) FROM ${allCounters} AS counted
-      WHERE counter = '${table}' AND key1 = ${alias}.${keys[0]})${inRow.join('')})`
+    const names = less === undefined ? [name] : [name, less]
+    const changes = names.map((one) => numberOf(table, one)).join(' - ')
+    const inRow = names.map((one) => (inRows.has(`${table}.${one}`) ? `${alias}.${one}` : '0'))
+    return `(${inRow.join(' - ')} + (SELECT CAST(coalesce(sum(${changes}), 0) AS BIGINT) FROM ${allCounters} AS counted
+      WHERE counter = '${table}' AND key1 = ${alias}.${keys[0]}))`
   },
 }
 

@@ -3,7 +3,7 @@ import { type CheckReport, noPause, requireSound } from '../../check-report.ts'
 import { goBack } from '../../going-back.ts'
 import { type Schema, versionOf } from '../../migrations.ts'
 import { checkSnapshot } from '../check.ts'
-import type { Connection } from '../connection.ts'
+import { readClock } from '../durability.ts'
 import { commitDurably } from '../durable-commit.ts'
 import { createSchema, readVersion } from '../schema.ts'
 import { createSql } from '../statements.ts'
@@ -35,17 +35,8 @@ export function settleBroughtBack(url: string, schema: Schema): Promise<CheckRep
     const check = await checkSnapshot(connection, noPause)
     requireSound('the database of DATABASE_URL', check)
     const send = connection.send.bind(connection)
-    await goBack(createSql({ send, post: send }), await clockOf(connection))
+    await goBack(createSql({ send, post: send }), Math.ceil(await readClock(connection)))
     await commitDurably(connection)
     return check
   })
-}
-
-/** The clock of the server, in Unix seconds. */
-async function clockOf(connection: Connection): Promise<number> {
-  const { rows } = await connection.send(
-    'SELECT CAST(ceil(extract(epoch FROM clock_timestamp())) AS BIGINT) AS now',
-    [],
-  )
-  return Number(rows[0]?.now)
 }
