@@ -18,8 +18,6 @@ export const relayLimits = {
   relayFirstPageRows: 8,
   /** New events that are queued for a subscription while its stored events are sent. */
   relayWaitingMax: 1000,
-  /** Stored events, of all subscriptions, that are known as sent: one of them that is told as new is not sent again. */
-  relaySentKnownMax: 20_000,
   /** Events per filter, also the default without `limit`. */
   relayLimitMax: 500,
   /** Characters of the events in one answer. The oldest are omitted; a client finds them with `until`. */

@@ -25,17 +25,12 @@ type Subscription = {
   matches: (event: NostrEvent, values: TagValues) => boolean
   /** New events while the stored ones are being read. Null after EOSE. */
   queued: NostrEvent[] | null
-  /** The stored events that it was sent. One that was committed just before is told afterwards. Null a while after EOSE. */
-  sent: ReadonlySet<string> | null
 }
 
 /** Create the subscriptions of the embedded relay (NIP-01: REQ, CLOSE, EOSE), and its counts (NIP-45). */
 export function createSubscriptions({ events, now, charge, send }: Options) {
   const byConnection = new Map<number, Map<string, Subscription>>()
   const quota = createSubscriptionQuota()
-  /** Subscriptions that know which events they were sent, the oldest first, and the number of those events. */
-  const knowing: { subscription: Subscription; count: number; until: number }[] = []
-  let known = 0
 
   const reply = ({ connection }: Subscriber, ...message: unknown[]) =>
     send([connection], JSON.stringify(message))
@@ -44,17 +39,6 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
     const found = byConnection.get(connection) ?? new Map<string, Subscription>()
     byConnection.set(connection, found)
     return found
-  }
-
-  /** Forget the events that were sent long ago, and the oldest where there are too many. */
-  const forget = (): void => {
-    for (;;) {
-      const [oldest] = knowing
-      if (!oldest || (oldest.until > now() && known <= limits.relaySentKnownMax)) return
-      knowing.shift()
-      known -= oldest.count
-      oldest.subscription.sent = null
-    }
   }
 
   /** End a subscription. No effect if there is none with that id. */
@@ -107,7 +91,7 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
         matchers.some((matcher) => matcher(event, values))
       // The subscription begins before the read, and new events are queued. So no event is missed or sent twice.
       const queued: NostrEvent[] = []
-      const subscription: Subscription = { size, matches, queued, sent: null }
+      const subscription: Subscription = { size, matches, queued }
       own.set(name, subscription)
       quota.add(client.address, size)
       const current = () => byConnection.get(client.connection)?.get(name) === subscription
@@ -121,12 +105,6 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
       reply(client, 'EOSE', name)
       subscription.queued = null
       const sent = new Set(found.events.map(({ event }) => event.id))
-      if (sent.size > 0) {
-        subscription.sent = sent
-        known += sent.size
-        knowing.push({ subscription, count: sent.size, until: now() + limits.newsSilenceSeconds })
-        forget()
-      }
       for (const event of queued) {
         if (sent.has(event.id)) continue
         send([client.connection], eventMessage(name, JSON.stringify(event)))
@@ -150,12 +128,11 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
 
     /** Send an event to all matching subscriptions. Those with the same id share one text. */
     pass(event: NostrEvent): void {
-      forget()
       const listeners = new Map<string, number[]>()
       const values = tagValuesOf(event)
       for (const [connection, subscriptions] of byConnection) {
-        for (const [name, { matches, queued, sent }] of subscriptions) {
-          if (sent?.has(event.id) || !matches(event, values)) continue
+        for (const [name, { matches, queued }] of subscriptions) {
+          if (!matches(event, values)) continue
           if (queued) {
             // Above the bound the newest events are dropped, as they are when a connection is lost.
             if (queued.length < limits.relayWaitingMax) queued.push(event)
