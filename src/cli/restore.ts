@@ -40,7 +40,7 @@ async function settleServer(url: string, { force }: Options): Promise<number> {
     )
   }
   const { settleBroughtBack } = await import('../db/postgres/move/going-back.ts')
-  const report = await settleBroughtBack(url, couponSchema)
+  const report = await settleBroughtBack(url, couponSchema, systemClock())
   console.log(`${address}: brought back, checked: ${rowsOf(report)}`)
   console.log(consequences)
   return 0

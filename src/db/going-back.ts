@@ -6,18 +6,18 @@ const everybody = new Uint8Array(32)
 
 /** Settle what a step back in time would open again, in the transaction that goes back. `now` is Unix seconds. */
 export async function goBack(sql: Sql, now: number): Promise<void> {
-  // Otherwise sessions that were ended after the backup would be valid again. The clock that opened one may have been ahead,
-  // and one that followed an end has the time behind it.
+  // Otherwise sessions that were ended after the backup would be valid again. The clock of a node that ended them may have been
+  // ahead of ours, and each end reaches as far ahead again.
   await sql
     .query<null, [Uint8Array, number]>(
-      `INSERT INTO session_cutoffs (pubkey, ended_at)
-       SELECT ?1, max(ended_at) FROM (
-         SELECT CAST(?2 AS BIGINT) AS ended_at UNION ALL SELECT ended_at + 1 FROM session_cutoffs) AS ends
-       WHERE true
-       ON CONFLICT (pubkey) DO UPDATE SET ended_at = excluded.ended_at`,
+      `INSERT INTO session_cutoffs (pubkey, ended_at) VALUES (?1, ?2)
+       ON CONFLICT (pubkey) DO UPDATE SET ended_at = excluded.ended_at
+       WHERE session_cutoffs.ended_at < excluded.ended_at`,
     )
-    .changes(everybody, now + 2 * limits.clockBackSeconds)
+    .changes(everybody, now + 4 * limits.clockBackSeconds)
   for (const text of [
+    // A session that followed an end began a second after it, by whatever clock.
+    'UPDATE session_cutoffs SET ended_at = ended_at + 1',
     // Otherwise a setup code that was used after the backup would be valid again.
     'DELETE FROM setup_code',
     // Cards may have counted on after the backup. Those taps would pass again.

@@ -89,15 +89,16 @@ export function createRelay(options: RelayOptions) {
       await database.tell(eventPassed, event)
       return verdicts.stored
     }
-    const stored = await database.transact({ roots: [{ author: event.pubkey }] }, async (tx) => {
-      const outcome = await tx.events.insert(event)
-      if (outcome === 'stored') {
-        if (event.kind === kinds.deletion) await tx.events.delete(event)
-        tx.tell(eventPassed, event)
-      }
-      return outcome
-    })
-    return verdicts[stored]
+    const store = () =>
+      database.transact({ roots: [{ author: event.pubkey }] }, async (tx) => {
+        const outcome = await tx.events.insert(event)
+        if (outcome === 'stored') {
+          if (event.kind === kinds.deletion) await tx.events.delete(event)
+          tx.tell(eventPassed, event)
+        }
+        return outcome
+      })
+    return verdicts[await subscriptions.whileStored(event.id, store)]
   }
 
   const onEvent = async (client: Client, value: unknown, chars: number) => {

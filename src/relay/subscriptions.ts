@@ -25,12 +25,16 @@ type Subscription = {
   matches: (event: NostrEvent, values: TagValues) => boolean
   /** New events while the stored ones are being read. Null after EOSE. */
   queued: NostrEvent[] | null
+  /** Ids of the events that it was sent as stored ones before their commit was told here. Each is told once. */
+  early: Set<string> | null
 }
 
 /** Create the subscriptions of the embedded relay (NIP-01: REQ, CLOSE, EOSE), and its counts (NIP-45). */
 export function createSubscriptions({ events, now, charge, send }: Options) {
   const byConnection = new Map<number, Map<string, Subscription>>()
   const quota = createSubscriptionQuota()
+  /** Ids of the events that this relay stores at this moment. A server shows them a moment before it answers the commit. */
+  const storing = new Set<string>()
 
   const reply = ({ connection }: Subscriber, ...message: unknown[]) =>
     send([connection], JSON.stringify(message))
@@ -91,7 +95,7 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
         matchers.some((matcher) => matcher(event, values))
       // The subscription begins before the read, and new events are queued. So no event is missed or sent twice.
       const queued: NostrEvent[] = []
-      const subscription: Subscription = { size, matches, queued }
+      const subscription: Subscription = { size, matches, queued, early: null }
       own.set(name, subscription)
       quota.add(client.address, size)
       const current = () => byConnection.get(client.connection)?.get(name) === subscription
@@ -108,6 +112,18 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
       for (const event of queued) {
         if (sent.has(event.id)) continue
         send([client.connection], eventMessage(name, JSON.stringify(event)))
+      }
+      const early = [...sent].filter((id) => storing.has(id))
+      if (early.length > 0) subscription.early = new Set(early)
+    },
+
+    /** Store an event, which is told before this resolves. */
+    async whileStored<T>(id: string, store: () => Promise<T>): Promise<T> {
+      storing.add(id)
+      try {
+        return await store()
+      } finally {
+        storing.delete(id)
       }
     },
 
@@ -131,8 +147,8 @@ export function createSubscriptions({ events, now, charge, send }: Options) {
       const listeners = new Map<string, number[]>()
       const values = tagValuesOf(event)
       for (const [connection, subscriptions] of byConnection) {
-        for (const [name, { matches, queued }] of subscriptions) {
-          if (!matches(event, values)) continue
+        for (const [name, { matches, queued, early }] of subscriptions) {
+          if (early?.delete(event.id) || !matches(event, values)) continue
           if (queued) {
             // Above the bound the newest events are dropped, as they are when a connection is lost.
             if (queued.length < limits.relayWaitingMax) queued.push(event)

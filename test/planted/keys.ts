@@ -116,13 +116,9 @@ export const keyFaults: PlantedFault[] = [
     edits: [
       {
         file: 'src/relay/relay.ts',
-        find: 'const stored = await database.transact(',
-        replace: "const stored = 'stored' as const\n    const write = () => database.transact(",
-      },
-      {
-        file: 'src/relay/relay.ts',
-        find: '    return verdicts[stored]\n',
-        replace: '    setTimeout(() => void write(), 50)\n    return verdicts[stored]\n',
+        find: 'return verdicts[await subscriptions.whileStored(event.id, store)]',
+        replace: `setTimeout(() => void subscriptions.whileStored(event.id, store), 50)
+    return verdicts.stored`,
       },
     ],
     suites: [

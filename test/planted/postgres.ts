@@ -232,6 +232,13 @@ export const postgresFaults: PlantedFault[] = [
     'if (0 > 1 && before.page) await',
   ),
   planted(
+    'an event that is shown before it is told is sent twice',
+    'test/relay/subscriptions.test.ts',
+    'src/relay/subscriptions.ts',
+    'early?.delete(event.id) || ',
+    '',
+  ),
+  planted(
     'two nodes have one lease',
     ['test/postgres/engine.test.ts', 'test/postgres/nodes.test.ts'],
     leases,

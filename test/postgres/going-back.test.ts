@@ -1,5 +1,6 @@
 /** A database of an earlier moment that its own tools brought back, as pg_restore does. */
 import { afterAll, expect, test } from 'bun:test'
+import { systemClock } from '../../src/base/clock.ts'
 import { limits } from '../../src/base/limits.ts'
 import { couponSchema } from '../../src/db/migrations.ts'
 import { settleBroughtBack } from '../../src/db/postgres/move/going-back.ts'
@@ -71,30 +72,37 @@ test('once it is settled, no later tap passes, and sessions and the setup code h
   expect((await call(again.url, scanPath(uid, 5))).status).toBe(200)
 })
 
-test.each([
-  ['of a clock that is ahead', 0],
-  ['behind an end that is later already', 9_999_999_999],
-])('sessions end by the clock of the server, also those %s', async (_, before) => {
+test('sessions end that began by a clock that is ahead, or behind an end that is known', async () => {
   const name = await databases.create()
   const rows = await databases.connect(name)
-  const clock = async () => {
-    const { rows: looks } = await rows.send(
-      'SELECT floor(extract(epoch FROM clock_timestamp())) AS now',
+  const [everybody, one] = ['00'.repeat(32), '01'.repeat(32)]
+  const end = (pubkey: string, at: number) =>
+    rows.send(`INSERT INTO session_cutoffs (pubkey, ended_at) VALUES (decode($1, 'hex'), $2)`, [
+      pubkey,
+      at,
+    ])
+  const ends = async () => {
+    const { rows: found } = await rows.send(
+      `SELECT encode(pubkey, 'hex') AS pubkey, ended_at FROM session_cutoffs`,
       [],
     )
-    return Number(looks[0]?.now)
+    return Object.fromEntries(found.map(({ pubkey, ended_at }) => [pubkey, ended_at]))
   }
-  // Of one key: all of them end behind it.
-  await rows.send(`INSERT INTO session_cutoffs (pubkey, ended_at) VALUES (decode($1, 'hex'), $2)`, [
-    '01'.repeat(32),
-    before,
-  ])
-  const latest = async () => Math.max(before + 1, (await clock()) + 2 * limits.clockBackSeconds)
-  const begun = await latest()
-  await settleBroughtBack(databases.server.url(name), couponSchema)
-  const { rows: ends } = await rows.send('SELECT max(ended_at) AS at FROM session_cutoffs', [])
-  expect(ends[0]?.at).toBeGreaterThanOrEqual(begun)
-  expect(ends[0]?.at).toBeLessThanOrEqual((await latest()) + 1)
+  await end(one, 9_999_999_999)
+  await end(everybody, 5)
+  const settle = async (now: number) =>
+    settleBroughtBack(databases.server.url(name), couponSchema, now)
+  const now = systemClock()
+  for (const apart of [-3600, 3600]) {
+    await expect(settle(now + apart)).rejects.toThrow('the clocks of this computer')
+  }
+  expect(await ends()).toEqual({ [everybody]: 5, [one]: 9_999_999_999 })
+  await settle(now)
+  const first = { [everybody]: now + 4 * limits.clockBackSeconds + 1, [one]: 10_000_000_000 }
+  expect(await ends()).toEqual(first)
+  // Once more, by a clock that is a little behind: no end is moved back.
+  await settle(now - 5)
+  expect(await ends()).toEqual({ [everybody]: Number(first[everybody]) + 1, [one]: 10_000_000_001 })
   await rows.end()
 })
 
