@@ -5,7 +5,20 @@ import type { Sql } from './sql.ts'
 /** An operation or a snapshot awaited something else than its transaction. */
 export class StalledOperation extends Error {}
 
-/** The connection for reads. Overlapping snapshots share one transaction. All of them end within one turn of the event loop. */
+/** A look that waits for the end of its turn. */
+type Look<Tx> = {
+  query: (tx: Tx) => Promise<unknown>
+  resolve: (found: unknown) => void
+  reject: (cause: unknown) => void
+}
+
+/** Behind a look that waited and was the only one, so many run at once. */
+const looksAtOnce = 16
+
+/**
+ * The connection for reads. Overlapping snapshots share one transaction, and so do the looks of one turn of the event loop.
+ * All of them end within one turn.
+ */
 export class Reader<Tx> {
   readonly #connection: Sqlite
   readonly #tx: Tx
@@ -15,6 +28,8 @@ export class Reader<Tx> {
   readonly #ran: Ran = { statements: 0 }
   #running = 0
   #pinned = false
+  #looks: Look<Tx>[] = []
+  #atOnce = 0
 
   constructor(connection: Sqlite, stores: (sql: Sql) => Tx) {
     connection.run('PRAGMA query_only = ON')
@@ -63,15 +78,45 @@ export class Reader<Tx> {
     }
   }
 
-  /** A snapshot of one statement, which has run when `query` returns. It sees one state without a transaction. */
+  /**
+   * A snapshot of one statement, which has run when `query` returns. Looks wait for the end of their turn of the event loop
+   * and share a transaction then, so that each sees all that was written before it was asked for. Their answers leave together,
+   * too. A caller that is alone does not wait: one more turn costs as much as the statement.
+   */
   look<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
-    if (this.#pinned && !this.#connection.inTransaction) return Promise.reject(lost())
+    if (this.#looks.length === 0 && this.#atOnce > 0) {
+      this.#atOnce--
+      return this.#lookNow(query)
+    }
+    return new Promise<T>((resolve, reject) => {
+      this.#looks.push({ query, resolve: resolve as Look<Tx>['resolve'], reject })
+      if (this.#looks.length === 1) setImmediate(() => this.#lookAll())
+    })
+  }
+
+  #lookAll(): void {
+    const looks = this.#looks
+    this.#looks = []
+    this.#atOnce = looks.length === 1 ? looksAtOnce : 0
+    try {
+      const shared = looks.length > 1 && !this.#pinned && !this.#connection.inTransaction
+      if (shared) this.#begin.run()
+      for (const look of looks) this.#lookNow(look.query).then(look.resolve, look.reject)
+      // A read error has ended the transaction.
+      if (shared && this.#connection.inTransaction) this.#end.run()
+    } catch (cause) {
+      for (const { reject } of looks) reject(cause)
+    }
+  }
+
+  async #lookNow<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
+    if (this.#pinned && !this.#connection.inTransaction) throw lost()
     const before = this.#ran.statements
     const result = query(this.#tx)
-    if (this.#ran.statements === before + 1) return result
-    return result.then(() => {
-      throw new StalledOperation('a look did not begin with its only statement')
-    })
+    const good = this.#ran.statements === before + 1
+    const found = await result
+    if (good) return found
+    throw new StalledOperation('a look did not begin with its only statement')
   }
 
   close(): void {

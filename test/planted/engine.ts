@@ -322,6 +322,27 @@ export const engineFaults: PlantedFault[] = [
     "this.#begin = connection.query('SELECT 1')",
   ),
   planted(
+    'each look of a turn sees a state of its own',
+    engineSuite,
+    reader,
+    '      if (shared) this.#begin.run()\n',
+    '',
+  ),
+  planted(
+    'the transaction of looks stays open',
+    engineSuite,
+    reader,
+    'if (shared && this.#connection.inTransaction) this.#end.run()',
+    '',
+  ),
+  planted(
+    'looks of a turn see what was there when the first of them was asked for',
+    engineSuite,
+    reader,
+    'setImmediate(() => this.#lookAll())',
+    'this.#lookAll()',
+  ),
+  planted(
     'a background worker runs without its lease',
     'test/unit/jobs.test.ts',
     'src/db/jobs.ts',

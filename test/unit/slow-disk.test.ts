@@ -481,6 +481,14 @@ test('a pinned state that a read error ended is not replaced by a later one', as
   const lost = reader.snapshot(async () => void connection.run('ROLLBACK'))
   await expect(lost).rejects.toThrow('lost')
   reader.unpin()
+  reader.pin()
+  const looks = [
+    reader.look(async () => void connection.run('ROLLBACK')),
+    reader.look(async () => null),
+  ]
+  const [, behind] = await Promise.allSettled(looks)
+  expect(behind).toHaveProperty('reason.message', 'the pinned state is lost')
+  reader.unpin()
   expect(await reader.snapshot(async ({ inTransaction }) => inTransaction)).toBe(true)
 })
 

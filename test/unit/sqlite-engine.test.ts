@@ -159,6 +159,67 @@ test('a look keeps no state: another connection can fold the whole log behind it
   other.close()
 })
 
+test('looks of one turn share a state, that of the end of their turn', async () => {
+  const path = newFile()
+  const { engine } = openNotes(path)
+  await engine.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
+  const other = new Sqlite(path)
+  const write = (value: string) => other.run('UPDATE notes SET value = ?', [value])
+  const looks = [
+    engine.look(async (tx) => {
+      const found = tx.find('a')
+      write('3')
+      return await found
+    }),
+  ]
+  write('2')
+  looks.push(engine.look((tx) => tx.find('a')))
+  expect(await Promise.all(looks)).toEqual(['2', '2'])
+  expect(await engine.look((tx) => tx.find('a'))).toBe('3')
+  expect(other.query('PRAGMA wal_checkpoint(TRUNCATE)').get()).toMatchObject({ busy: 0, log: 0 })
+  other.close()
+})
+
+test('a look that is alone waits for no other, and some looks later it tries again', async () => {
+  const path = newFile()
+  const { engine } = openNotes(path)
+  await engine.transact({ roots: 'none' }, (tx) => tx.put('a', '0'))
+  const other = new Sqlite(path)
+  let written = 0
+  /** True if a look waits for the end of its turn, so that it sees what is written behind it. */
+  const waits = async () => {
+    const look = engine.look((tx) => tx.find('a'))
+    other.run('UPDATE notes SET value = ?', [String(++written)])
+    return (await look) === String(written)
+  }
+  const waited: boolean[] = []
+  while (waited.length < 35) waited.push(await waits())
+  expect(waited.flatMap((one, at) => (one ? [at] : []))).toEqual([0, 17, 34])
+  expect(await Promise.all([engine.look((tx) => tx.find('a')), waits()])).toEqual(['35', false])
+  other.close()
+})
+
+test('a look that fails rejects alone, and the next turn begins anew', async () => {
+  const { engine } = openNotes(newFile())
+  const bug = new Error('a mistake in the look')
+  const failing = () => {
+    throw bug
+  }
+  const find = () => engine.look((tx) => tx.find('a'))
+  const settled = await Promise.allSettled([find(), engine.look(failing), find()])
+  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(settled[1]).toHaveProperty('reason', bug)
+  expect(await Promise.all([find(), find()])).toEqual([null, null])
+})
+
+test('looks that wait while the connection is closed are rejected', async () => {
+  const reader = new Reader(openConnection(newFile()), createNotes)
+  const looks = [reader.look((tx) => tx.find('a')), reader.look((tx) => tx.find('a'))]
+  reader.close()
+  const settled = await Promise.allSettled(looks)
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+})
+
 test('a look that does not begin with its only statement is a fault', async () => {
   const { engine } = openNotes(newFile())
   const late = engine.look(async (tx) => {
