@@ -59,6 +59,8 @@ export const processLimits = {
    */
   slowSyncMs: 15,
   gatherMs: 3,
+  /** Lookups that run without waiting for others, behind a turn of the event loop that had only one. */
+  looksAtOnce: 16,
   /**
    * Frames in the log of the embedded engine from which on it is folded into the file: 8 MB. With 4000, mints and claims in a
    * file of a million vouchers have a p99 half as long again, because a fold writes more at once; 1000 are slower on the whole.

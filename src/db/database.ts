@@ -16,8 +16,8 @@ import type { Root, Roots } from './roots.ts'
  *   refuses itself (the replay guard).
  * - `snapshot` sees one consistent state, with every write that was answered before it began. It
  *   awaits nothing but `tx` and writes nothing.
- * - `look` is a snapshot of one statement, which has a state of its own and costs less than a transaction. The query asks it
- *   before it awaits anything. Behind it the query may read only what never changes. An engine may make a snapshot of it.
+ * - `look` is a snapshot of one statement, which may share its state with other looks and costs less than a transaction. The query
+ *   asks it before it awaits anything. Behind it the query may read only what never changes. An engine may make a snapshot of it.
  * - A node that could not hear the news of the others for some seconds refuses operations and reads.
  * - `lease` gives a node the right to be the only one that does the work of a name. It is null while another
  *   node has the name. Parts of one node share it, and the last of them gives it back. The embedded engine has one

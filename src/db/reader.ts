@@ -1,4 +1,5 @@
 import type { Database as Sqlite, Statement } from 'bun:sqlite'
+import { limits } from '../base/limits.ts'
 import { createSql, type Ran } from './connection.ts'
 import type { Sql } from './sql.ts'
 
@@ -12,12 +13,9 @@ type Look<Tx> = {
   reject: (cause: unknown) => void
 }
 
-/** Behind a look that waited and was the only one, so many run at once. */
-const looksAtOnce = 16
-
 /**
  * The connection for reads. Overlapping snapshots share one transaction, and so do the looks of one turn of the event loop.
- * All of them end within one turn.
+ * Each transaction ends within one turn.
  */
 export class Reader<Tx> {
   readonly #connection: Sqlite
@@ -29,6 +27,9 @@ export class Reader<Tx> {
   #running = 0
   #pinned = false
   #looks: Look<Tx>[] = []
+  /** The call that waits for the end of a turn with looks. */
+  #behind: (() => void) | null = null
+  /** Looks that may still run at once, because none came beside the last one that waited. */
   #atOnce = 0
 
   constructor(connection: Sqlite, stores: (sql: Sql) => Tx) {
@@ -79,25 +80,41 @@ export class Reader<Tx> {
   }
 
   /**
-   * A snapshot of one statement, which has run when `query` returns. Looks wait for the end of their turn of the event loop
-   * and share a transaction then, so that each sees all that was written before it was asked for. Their answers leave together,
-   * too. A caller that is alone does not wait: one more turn costs as much as the statement.
+   * A snapshot of one statement, which has run when `query` returns. Looks wait for the end of their turn of the event loop, or
+   * for the next commit, and share a transaction then, so that each sees all that was written before it was asked for. Their
+   * answers leave together, too. A caller that is alone waits seldom: one more turn costs as much as the statement.
    */
   look<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
-    if (this.#looks.length === 0 && this.#atOnce > 0) {
+    if (this.#running === 0 && this.#atOnce > 0) {
       this.#atOnce--
       return this.#lookNow(query)
     }
     return new Promise<T>((resolve, reject) => {
       this.#looks.push({ query, resolve: resolve as Look<Tx>['resolve'], reject })
-      if (this.#looks.length === 1) setImmediate(() => this.#lookAll())
+      if (this.#looks.length === 1) setImmediate(() => this.#endTurn())
     })
+  }
+
+  /** Run the looks that wait, and `call` when their answers have left, in this turn of the event loop. Without any, at once. */
+  behindLooks(call: () => void): void {
+    if (this.#looks.length === 0) return call()
+    this.#lookAll()
+    // The end of the turn is an immediate that is queued, and what follows from settled promises runs before it.
+    this.#behind = call
+  }
+
+  #endTurn(): void {
+    this.#lookAll()
+    const behind = this.#behind
+    this.#behind = null
+    behind?.()
   }
 
   #lookAll(): void {
     const looks = this.#looks
+    if (looks.length === 0) return
     this.#looks = []
-    this.#atOnce = looks.length === 1 ? looksAtOnce : 0
+    this.#atOnce = looks.length === 1 ? limits.looksAtOnce : 0
     try {
       const shared = looks.length > 1 && !this.#pinned && !this.#connection.inTransaction
       if (shared) this.#begin.run()
@@ -119,7 +136,9 @@ export class Reader<Tx> {
     throw new StalledOperation('a look did not begin with its only statement')
   }
 
+  /** Run the looks that wait, and close the connection. */
   close(): void {
+    this.#lookAll()
     this.#connection.close()
   }
 }

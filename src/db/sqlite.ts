@@ -214,7 +214,8 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       if (begun) return
       begun = true
       this.#gathered = null
-      void this.#flush()
+      // Looks have no reason to wait for a commit.
+      this.#reader.behindLooks(() => void this.#flush())
     }
     // Operations that arrive in the pause share the next sync: the answers of the last one bring about most of them.
     if (this.#syncs.gather) {

@@ -144,6 +144,10 @@ export class WatchedConnection {
     return this as unknown as Sqlite
   }
 
+  get inTransaction(): boolean {
+    return this.#prepared.connection.inTransaction
+  }
+
   query(text: string) {
     let made: Statement | null = null
     const statement = () => {

@@ -180,7 +180,7 @@ test('looks of one turn share a state, that of the end of their turn', async () 
   other.close()
 })
 
-test('a look that is alone waits for no other, and some looks later it tries again', async () => {
+test('a look that is alone waits again for others when as many as allowed have run at once', async () => {
   const path = newFile()
   const { engine } = openNotes(path)
   await engine.transact({ roots: 'none' }, (tx) => tx.put('a', '0'))
@@ -192,11 +192,74 @@ test('a look that is alone waits for no other, and some looks later it tries aga
     other.run('UPDATE notes SET value = ?', [String(++written)])
     return (await look) === String(written)
   }
+  const every = limits.looksAtOnce + 1
   const waited: boolean[] = []
-  while (waited.length < 35) waited.push(await waits())
-  expect(waited.flatMap((one, at) => (one ? [at] : []))).toEqual([0, 17, 34])
-  expect(await Promise.all([engine.look((tx) => tx.find('a')), waits()])).toEqual(['35', false])
+  while (waited.length <= 2 * every) waited.push(await waits())
+  expect(waited.flatMap((one, at) => (one ? [at] : []))).toEqual([0, every, 2 * every])
   other.close()
+})
+
+test('looks that wait run before the operations of their turn', async () => {
+  const { engine } = openNotes(newFile())
+  const done: string[] = []
+  const written = engine.transact({ roots: 'none' }, async (tx) => {
+    done.push('operation')
+    await tx.put('a', '1')
+  })
+  const looked = engine.look((tx) => {
+    done.push('look')
+    return tx.find('a')
+  })
+  expect(await looked).toBeNull()
+  await written
+  expect(done).toEqual(['look', 'operation'])
+})
+
+test('a look beside a snapshot sees what was written since that began', async () => {
+  const path = newFile()
+  const { engine } = openNotes(path)
+  await engine.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
+  const other = new Sqlite(path)
+  // Looks run at once from here on.
+  await engine.look((tx) => tx.find('a'))
+  let looked: Promise<string | null> | undefined
+  const snapshot = engine.snapshot(async (tx) => {
+    await tx.find('a')
+    other.run("UPDATE notes SET value = '2'")
+    looked = engine.look((beside) => beside.find('a'))
+    return await tx.find('a')
+  })
+  expect([await snapshot, await looked]).toEqual(['1', '2'])
+  other.close()
+})
+
+test('a snapshot that stalls does not fail the looks beside it', async () => {
+  const { engine } = openNotes(newFile())
+  await engine.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
+  const held = Promise.withResolvers<void>()
+  const snapshot = engine.snapshot(async (tx) => {
+    await tx.find('a')
+    await held.promise
+  })
+  const find = () => engine.look((tx) => tx.find('a'))
+  expect(await Promise.all([find(), find()])).toEqual(['1', '1'])
+  held.resolve()
+  await expect(snapshot).rejects.toBeInstanceOf(StalledOperation)
+})
+
+test('a look that ends the transaction leaves the others of its turn their answers', async () => {
+  const connection = openConnection(newFile())
+  closers.push(() => reader.close())
+  const reader = new Reader(connection, (sql) => sql)
+  const find = ({ query }: Sql) => query<{ one: number }, []>('SELECT 1 AS one').get()
+  const ending = reader.look((sql) => {
+    const found = find(sql)
+    connection.run('ROLLBACK')
+    return found
+  })
+  const look = () => reader.look(find)
+  expect(await Promise.all([ending, look(), look()])).toEqual([{ one: 1 }, { one: 1 }, { one: 1 }])
+  expect(connection.inTransaction).toBe(false)
 })
 
 test('a look that fails rejects alone, and the next turn begins anew', async () => {
@@ -212,12 +275,15 @@ test('a look that fails rejects alone, and the next turn begins anew', async () 
   expect(await Promise.all([find(), find()])).toEqual([null, null])
 })
 
-test('looks that wait while the connection is closed are rejected', async () => {
-  const reader = new Reader(openConnection(newFile()), createNotes)
-  const looks = [reader.look((tx) => tx.find('a')), reader.look((tx) => tx.find('a'))]
-  reader.close()
-  const settled = await Promise.allSettled(looks)
-  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+test('looks that wait are answered before the file is closed', async () => {
+  for (const count of [1, 2]) {
+    const { engine, close } = openNotes(newFile())
+    await engine.transact({ roots: 'none' }, (tx) => tx.put('a', '1'))
+    const looks = Array.from({ length: count }, () => engine.look((tx) => tx.find('a')))
+    await close()
+    expect(await Promise.all(looks)).toEqual(looks.map(() => '1'))
+    await expect(engine.look((tx) => tx.find('a'))).rejects.toThrow('closed')
+  }
 })
 
 test('a look that does not begin with its only statement is a fault', async () => {
