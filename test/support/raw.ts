@@ -64,8 +64,11 @@ export function sendBytes(
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const socket = connectTo(base, options)
   const received: Buffer[] = []
+  // The answer to a HEAD has no body, and its end cannot be told where the connection stays open.
+  const sent = Buffer.from(bytes).toString('latin1')
+  const headOnly = sent.startsWith('HEAD ') && !/\r\nconnection: close\r\n/i.test(sent)
   const finish = (ended: boolean) => {
-    const answer = decode(Buffer.concat(received), ended)
+    const answer = decode(Buffer.concat(received), ended || headOnly)
     if (answer) resolve(answer)
     else if (ended) reject(new Error('the connection ended without a whole answer'))
     if (answer || ended) socket.destroy()
