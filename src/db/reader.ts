@@ -15,7 +15,7 @@ type Look<Tx> = {
 
 /**
  * The connection for reads. Overlapping snapshots share one transaction, and so do the looks of one turn of the event loop.
- * Each transaction ends within one turn.
+ * Each transaction ends within one turn, but for a pinned state.
  */
 export class Reader<Tx> {
   readonly #connection: Sqlite
@@ -81,8 +81,8 @@ export class Reader<Tx> {
 
   /**
    * A snapshot of one statement, which has run when `query` returns. Looks wait for the end of their turn of the event loop, or
-   * for the next commit, and share a transaction then, so that each sees all that was written before it was asked for. Their
-   * answers leave together, too. A caller that is alone waits seldom: one more turn costs as much as the statement.
+   * for the next commit, and share a transaction then, so that each sees all that was written before it was asked for, of a
+   * pinned state all that was answered. Their answers leave together, too. A caller that is alone waits seldom: one more turn costs as much as the statement.
    */
   look<T>(query: (tx: Tx) => Promise<T>): Promise<T> {
     if (this.#running === 0 && this.#atOnce > 0) {
@@ -95,9 +95,12 @@ export class Reader<Tx> {
     })
   }
 
-  /** Run the looks that wait, and `call` when their answers have left, in this turn of the event loop. Without any, at once. */
+  /** Run the looks that wait, and `call` when their answers have left, in the next turn at the latest. Without any, at once. */
   behindLooks(call: () => void): void {
-    if (this.#looks.length === 0) return call()
+    if (this.#looks.length === 0) {
+      call()
+      return
+    }
     this.#lookAll()
     // The end of the turn is an immediate that is queued, and what follows from settled promises runs before it.
     this.#behind = call

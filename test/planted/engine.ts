@@ -364,6 +364,13 @@ export const engineFaults: PlantedFault[] = [
     'void this.#flush()',
   ),
   planted(
+    'answers of looks wait for the commit of their turn',
+    engineSuite,
+    reader,
+    '    this.#behind = call\n',
+    '    call()\n',
+  ),
+  planted(
     'a background worker runs without its lease',
     'test/unit/jobs.test.ts',
     'src/db/jobs.ts',

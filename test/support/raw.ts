@@ -65,8 +65,9 @@ export function sendBytes(
   const socket = connectTo(base, options)
   const received: Buffer[] = []
   // The answer to a HEAD has no body, and its end cannot be told where the connection stays open.
-  const sent = Buffer.from(bytes).toString('latin1')
-  const headOnly = sent.startsWith('HEAD ') && !/\r\nconnection: close\r\n/i.test(sent)
+  const [head = ''] = Buffer.from(bytes).toString('latin1').split('\r\n\r\n', 1)
+  const headOnly =
+    /^HEAD .* HTTP\/1\.1(\r\n|$)/.test(head) && !/\r\nconnection: close$/im.test(head)
   const finish = (ended: boolean) => {
     const answer = decode(Buffer.concat(received), ended || headOnly)
     if (answer) resolve(answer)
