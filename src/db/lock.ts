@@ -1,6 +1,6 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { join } from 'node:path'
-import { storeLog } from './fold.ts'
+import { storeLog } from './left-log.ts'
 import { relayBeside } from './relay-snapshot.ts'
 
 /** The lock of a process that may write the data directory. The kernel releases it when the process dies. */

@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts'
 import type { Database, Leases, News } from '../db/database.ts'
-import { storeLog } from '../db/fold.ts'
+import { storeLog } from '../db/left-log.ts'
 import { relaySchema } from '../db/migrations.ts'
 import { openDatabase, openReader } from '../db/open.ts'
 import { inTurns } from '../db/turns.ts'

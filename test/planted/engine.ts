@@ -268,7 +268,7 @@ export const engineFaults: PlantedFault[] = [
   planted(
     'a start trusts the index of a log that another program has open',
     'test/unit/log-index.test.ts',
-    'src/db/fold.ts',
+    'src/db/left-log.ts',
     "    if (index === 'forgotten') forgetIndex(database)\n",
     '',
   ),

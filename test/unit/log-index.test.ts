@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { storeLog } from '../../src/db/fold.ts'
+import { storeLog } from '../../src/db/left-log.ts'
 import { lockDatabases } from '../../src/db/lock.ts'
 import { openConnection } from '../../src/db/sqlite.ts'
 import { cleanUp, newDirectory } from '../support/server.ts'
