@@ -6,6 +6,7 @@ import { syncDirectory } from '../base/durable.ts'
 import { limits } from '../base/limits.ts'
 import { nextTurn } from '../base/next-turn.ts'
 import { Refusal } from '../base/refusal.ts'
+import { type Backfill, openBackfill } from './backfill.ts'
 import { Connection, requireVersion, setUp } from './connection.ts'
 import type { Lease, OpenDatabase, Operation, Plan } from './database.ts'
 import { diskFailure } from './disk-error.ts'
@@ -36,6 +37,8 @@ export type SqliteOptions<Tx> = {
   connect?: (path: string) => Sqlite
   /** Opens the log of the database, so that another thread waits for a slow disk. Without it COMMIT always does. */
   wal?: (path: string) => Wal | null
+  /** Opens the file and the index of the log. */
+  backfill?: (path: string) => Backfill
   time?: EngineTime
   /** Ends the process: this disk can only be used by another one. */
   end?: (cause: Failure) => void
@@ -86,7 +89,13 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     this.#time = options.time ?? systemTime
     this.#syncs = new SyncTimes(this.#time)
     this.#end = options.end ?? endProcess
-    this.#fold = new Fold(this.#end)
+    const { path, events, backfill = openBackfill } = options
+    this.#fold = new Fold({
+      backfill: () => backfill(path),
+      connect: () => this.#connect(path),
+      failed: (cause) => this.#do(() => events?.failed(cause, 0)),
+      end: this.#end,
+    })
     requireVersion()
     const connection = this.#connect(options.path)
     migrate(connection, options.schema)
@@ -180,6 +189,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       return this.#end(diskFailure(cause) ?? { code: 'none', message: String(cause) })
     }
     this.#wal?.close()
+    this.#fold.close()
     this.#reader.close()
     try {
       this.#settleFile(this.#writer?.connection ?? this.#connect(this.#options.path))
@@ -232,6 +242,8 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     const batch = [...this.#queue.splice(0, limits.batchMax), ...this.#heavy.splice(0, 1)]
     try {
       if (this.#slowDisk?.unsynced) await this.#mend(this.#slowDisk)
+      // All of the log is on disk, and no reader is pinned.
+      await this.#fold.ifLong(this.#openWriter())
     } catch (cause) {
       return this.#fail(batch, cause)
     }
@@ -321,8 +333,6 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
     const now = this.#options.now()
     if (this.clockBehind) throw new Refusal('clock-behind', { retryAfter: 30 })
     const writer = this.#openWriter()
-    // All of the log is on disk, and no reader is pinned. If this fails, the log keeps all.
-    this.#do(() => this.#fold.ifLong(writer))
     this.#slowDisk?.begin(writer, this.#syncs.next())
     await runJobs(writer, batch, () => {
       if (watch.stalled) throw new StalledOperation()

@@ -16,12 +16,11 @@ import { checkInvariants } from '../support/workload.ts'
 import { Device } from './disk-device.ts'
 import { countFault, countOutcome, type DiskReport, newReport } from './disk-faults-report.ts'
 
-const pageBytes = 4096
 const env = { RATE_LIMIT: 'off', DISK_FLOOR: '0' }
 
 /**
- * The log is folded in part, because a reader keeps an old state, and then the sync of the file fails. The part may be lost
- * though it can be read, so the service ends with a line, and the next one has every answer.
+ * The log is folded in part, because a reader keeps an old state, and the sync of the file fails. The part may be lost though it
+ * can be read. So it is read from the log, the service goes on, and folds all of it when the reader is gone.
  */
 export async function failFold(): Promise<DiskReport> {
   const report = newReport()
@@ -41,35 +40,28 @@ export async function failFold(): Promise<DiskReport> {
     else report.problems.push(`a mint comes to ${status}`)
   }
 
-  device.arm({ error: 'EIO', first: 1, last: 1 }, `fsync ${path}$`)
+  device.arm({ error: 'EIO', first: 1, last: 1 }, `sync ${path}$`)
   const reader = new Sqlite(path, { readonly: true })
   reader.run('BEGIN')
   reader.query('SELECT * FROM state').get()
-  const log = `${path}-wal`
-  // A disk that others keep busy counts as a slow one.
-  const frames = limits.slowLogFramesMax + limits.logFramesMax
-  while (Bun.file(log).size < frames * pageBytes) await mint()
-  reader.close()
-  const broken = { body: { couponId }, token, ...withKey() }
-  const answered = await call(server.url, '/api/coupons/mint', broken).catch(() => null)
-  if (answered !== null) {
-    report.problems.push(`the service goes on: ${answered.status}`)
-    await server.kill()
-    return report
-  }
-  await server.exited
-  await logged(server, 'cuponera: the disk failed')
+  // A disk that others keep busy counts as a slow one. After a failure the log grows by its bound.
+  const most = 2 * limits.slowLogFramesMax
+  while (device.failed === 0 && framesOf(path) < most) await mint()
+  if (device.failed === 0) report.problems.push('no sync of the file failed')
   countFault(report, device.told)
-  countOutcome(report, 'ended')
-  if (!/^cuponera: the disk failed \(SQLITE_IOERR_FSYNC\)/m.test(server.output())) {
-    report.problems.push(`no line says why it ended: ${server.output()}`)
+  await logged(server, 'commit.failed')
+  reader.close()
+  for (let [before, now] = [0, 1]; before < now && now < 2 * most; ) {
+    before = framesOf(path)
+    await mint()
+    now = framesOf(path)
   }
+  if (framesOf(path) > limits.slowLogFramesMax) report.problems.push('the log is never folded')
   device.disarm()
+  countOutcome(report, 'folded later')
+  await server.kill()
 
   const next = await startServer({ dataDir, env })
-  const again = await call(next.url, '/api/coupons/mint', broken)
-  if (again.status !== 200) report.problems.push(`the mint again: ${again.status} ${again.text}`)
-  else minted++
   const preview = await call(next.url, '/api/coupons/preview', { body: { nonce } })
   if (preview.json.status !== 'minted') report.problems.push('a voucher is not there')
   const { json } = await call(next.url, '/api/coupons', { token })
@@ -79,4 +71,10 @@ export async function failFold(): Promise<DiskReport> {
   if ((await next.stop()) !== 0) report.problems.push('the next start did not end well')
   report.problems.push(...checkInvariants(path))
   return report
+}
+
+/** Frames in the log of a database. */
+function framesOf(path: string): number {
+  using other = new Sqlite(path, { readonly: true })
+  return other.query<{ log: number }, []>('PRAGMA wal_checkpoint(NOOP)').get()?.log ?? 0
 }

@@ -91,7 +91,7 @@ export async function failCheckpoints(numbers: Numbers, syncMs = 0): Promise<Dis
     else report.problems.push(`${name}: a mint beside a checkpoint: ${status} ${text}`)
   }
   const fail = (match: string) => async (fault: Fault, name: string) => {
-    // From one checkpoint to the next one lie two thousand pages, and eight thousand where the disk is slow.
+    // From one copy of the log to the next one lie a thousand pages, and four thousand where the disk is slow.
     device.arm(fault, match)
     for (let mints = 0; mints < 60 && device.counted === 0; mints++) await take(name)
     if (device.failed > 0) {
@@ -102,11 +102,7 @@ export async function failCheckpoints(numbers: Numbers, syncMs = 0): Promise<Dis
     await take(name)
   }
   await atEach(device, numbers, fail('/cuponera.db$'))
-  await atEach(
-    device,
-    { ...numbers, every: 1 },
-    fail(`fsync ${realpathSync(dataDir)}/cuponera.db$`),
-  )
+  await atEach(device, { ...numbers, every: 1 }, fail(`sync ${realpathSync(dataDir)}/cuponera.db$`))
   const { json } = await call(server.url, '/api/coupons', { token })
   const [known] = json.coupons.filter(({ id }: Json) => id === couponId)
   if (known.minted !== minted) report.problems.push(`${known.minted} are minted, not ${minted}`)

@@ -46,18 +46,10 @@ const aloneRuns = Bun.which('unshare') !== null && Bun.spawnSync([...alone, 'tru
 test('a service that has to end does so as the first process of a container, too', () => {
   if (!aloneRuns) return console.log('left out: the end of the first process (no unshare)')
   const fold = JSON.stringify(join(import.meta.dir, '../../src/db/fold.ts'))
-  const run = `const { Fold } = await import(${fold})
-    const { SQLiteError } = await import('bun:sqlite')
-    const failed = { name: 'SQLiteError', code: 'SQLITE_IOERR_FSYNC', message: 'x' }
-    const connection = {
-      run() {
-        throw Object.assign(Object.create(SQLiteError.prototype), failed)
-      },
-    }
+  const run = `const { endProcess } = await import(${fold})
     console.log(process.pid)
     try {
-      const log = { get: () => ({ log: 9000, checkpointed: 1 }) }
-      new Fold().ifLong({ log, connection, aside: false })
+      endProcess({ code: 'SQLITE_IOERR_FSYNC', message: 'x' })
     } finally {
       console.log('it goes on')
     }`

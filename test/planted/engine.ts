@@ -8,6 +8,8 @@ const batchSuite = 'test/unit/batch.test.ts'
 const engineSuite = 'test/unit/sqlite-engine.test.ts'
 const durable = 'src/base/durable.ts'
 const slowDisk = 'src/db/slow-disk.ts'
+const fold = 'src/db/fold.ts'
+const foldSuite = 'test/unit/fold.test.ts'
 const slowSuite = 'test/unit/slow-disk.test.ts'
 const slowPowerCut = 'test/fault/power-cut.test.ts -t power cut of a slow disk'
 
@@ -205,10 +207,78 @@ export const engineFaults: PlantedFault[] = [
   ),
   planted(
     'the log is never folded',
-    'test/unit/sqlite-engine.test.ts',
-    'src/db/fold.ts',
-    'state.log >= most',
-    'state.log < 0',
+    ['test/unit/sqlite-engine.test.ts', foldSuite],
+    fold,
+    'if (frames < this.#notBefore || !(ends || grown)) return null',
+    'if (frames >= 0) return null',
+  ),
+  planted(
+    'SQLite reads from the file, and begins the log anew, before the file is synced',
+    foldSuite,
+    fold,
+    `      try {
+        backfill.tell(stored)
+      } finally {
+        if (log.get()?.checkpointed !== stored) this.#storeNow(backfill)
+      }
+`,
+    '',
+  ),
+  planted(
+    'the file is not synced when its log is folded',
+    powerCut,
+    'src/db/backfill.ts',
+    'store: () => syncElsewhere(file)',
+    'store: () => Promise.resolve()',
+  ),
+  planted(
+    'a file is trusted with what SQLite still takes for stored',
+    foldSuite,
+    fold,
+    'if (log.get()?.checkpointed !== stored) this.#storeNow(backfill)',
+    '',
+  ),
+  planted(
+    'a part whose sync failed is read from the file',
+    [foldSuite, 'test/fault/disk-faults.test.ts -t fold'],
+    fold,
+    '        (cause) => this.#fail(writer, cause),\n',
+    '        () => {\n          this.#stored = stored\n        },\n',
+  ),
+  planted(
+    'SQLite is told of a new log what was stored of the old one',
+    foldSuite,
+    fold,
+    'this.#stored.salts === salts ? this.#stored.frames : 0',
+    'this.#stored.frames',
+  ),
+  planted(
+    'commits of another program are in the file before they are in the log on disk',
+    foldSuite,
+    fold,
+    '      this.#storeLogOfOthers(writer, backfill)\n',
+    '',
+  ),
+  planted(
+    'the log has no bound while the file is synced',
+    foldSuite,
+    fold,
+    'frames < most ? null : this.#toTheEnd(writer)',
+    'null',
+  ),
+  planted(
+    'each commit tries again to fold what could not be folded',
+    foldSuite,
+    fold,
+    '    this.#notBefore = this.#seen + boundOf(writer)\n',
+    '',
+  ),
+  planted(
+    'a close leaves in the file what another program did not sync',
+    foldSuite,
+    fold,
+    '      this.#openBackfill().tell(0)\n',
+    '',
   ),
   planted(
     'a step that failed is forgotten where another operation called it',
@@ -278,13 +348,6 @@ export const engineFaults: PlantedFault[] = [
     'src/db/inspect.ts',
     '/^SQLITE_(CORRUPT|NOTADB|ERROR)/',
     '/^SQLITE_/',
-  ),
-  planted(
-    'a log that was folded in part is folded on after a failed sync',
-    'test/fault/disk-faults.test.ts -t fold',
-    'src/db/fold.ts',
-    '      if (sync && partly) this.#end(cause)\n',
-    '',
   ),
   planted(
     'a file is marked clean though its check failed',

@@ -48,8 +48,8 @@ export const judgedFaults: PlantedFault[] = [
   planted(
     'a commit is refused because the fold before it failed',
     'test/fault/disk-faults.test.ts -t checkpoint',
-    'src/db/sqlite.ts',
-    'this.#do(() => this.#fold.ifLong(writer))',
-    'this.#fold.ifLong(writer)',
+    'src/db/fold.ts',
+    '      this.#fail(writer, cause)\n      return null\n',
+    '      throw cause\n',
   ),
 ]

@@ -1,4 +1,5 @@
 import {
+  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -133,7 +134,7 @@ export async function judgeLife(
 
 /**
  * Programs that lose answers, each by an edit of the source: COMMIT does not wait for the disk; the sync of a slow disk
- * is left out; reads see a commit before that sync; a log whose sync failed is only synced once more. `syncMs`: the
+ * is left out; reads see a commit before that sync; a log whose sync failed is only synced once more; the file is not synced when its log is folded. `syncMs`: the
  * syncs of a disk on which this is seen. `record`: the life in which it is.
  */
 const edits = {
@@ -166,12 +167,19 @@ const edits = {
     find: '      this.#wal.rewrite(frames)\n',
     replace: '',
   },
+  'no sync of a fold': {
+    record: 'life',
+    syncMs: 2,
+    file: 'src/db/backfill.ts',
+    find: 'store: () => syncElsewhere(file)',
+    replace: 'store: () => Bun.sleep(2)',
+  },
 } as const
 
 export type Weakness = keyof typeof edits
 export const weaknesses = Object.keys(edits) as Weakness[]
 
-/** A copy of the program with a weakness. Its files go with it. */
+/** A copy of the program with a weakness, which folds its log often. Its files go with it. */
 export function weakProgram(
   weakness: Weakness,
 ): Disposable & { command: string[]; syncMs: number; record: Task['record'] } {
@@ -182,13 +190,16 @@ export function weakProgram(
     cpSync(join(project, name), join(directory, name), { recursive: true })
   }
   symlinkSync(join(project, 'node_modules'), join(directory, 'node_modules'))
+  mkdirSync(join(directory, 'test/support'), { recursive: true })
+  const shortLog = join(directory, 'test/support/short-log.ts')
+  copyFileSync(join(project, 'test/support/short-log.ts'), shortLog)
   const path = join(directory, file)
   const text = readFileSync(path, 'utf8')
   if (!text.includes(find)) throw new Error(`${file} has no such line any more: ${find}`)
   writeFileSync(path, text.replace(find, replace))
   return {
     ...{ record, syncMs },
-    command: [process.execPath, join(directory, 'src/main.ts')],
+    command: [process.execPath, '--preload', shortLog, join(directory, 'src/main.ts')],
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
   }
 }
