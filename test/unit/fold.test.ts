@@ -234,7 +234,7 @@ test('a commit waits for a short rest of the log, not for a long one', async () 
   while (logOf(path).log < ends) await grow(step / 4)
   disk.syncs[0]!.end()
   await until('the first sync has ended', () => disk.syncs[0]!.ended)
-  // What is left is longer than that: nobody ends its sync, and the commit does not wait.
+  // The rest is longer than that: nobody ends its sync, and the commit does not wait.
   await put('a', 'long')
   expect([disk.syncs.length, logOf(path).log > ends]).toEqual([2, true])
   disk.held = false
