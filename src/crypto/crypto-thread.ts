@@ -28,7 +28,7 @@ type Parts = {
   spawn?: () => Worker
 }
 
-const spawnThread = () => new Worker(new URL('./crypto-worker.ts', import.meta.url))
+const spawnThread = () => new Worker(new URL('./crypto-worker.ts', import.meta.url), { smol: true })
 
 /**
  * A thread that signs and checks signatures while this thread goes on: with the writes of operations that share a commit, and

@@ -386,7 +386,8 @@ export function openConnection(path: string): Sqlite {
     'foreign_keys = ON',
     'secure_delete = ON',
     'temp_store = MEMORY',
-    'cache_size = -8000',
+    // Of the file itself the system keeps what is often read.
+    'cache_size = -2000',
     // The engine folds the WAL itself (`fold.ts`).
     'wal_autocheckpoint = 0',
     // The WAL grows during a long snapshot (check, backup). Afterwards it shrinks to this size.

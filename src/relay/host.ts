@@ -52,7 +52,7 @@ type RelayEvents = {
   jobs: Jobs
 }
 
-const spawnThread = () => new Worker(new URL('./relay-worker.ts', import.meta.url))
+const spawnThread = () => new Worker(new URL('./relay-worker.ts', import.meta.url), { smol: true })
 
 /**
  * Start the relay's thread, and restart it with backoff whenever it ends. A fault of the relay must not stop the
