@@ -69,12 +69,13 @@ export const processLimits = {
   /** The same on a slow disk, which each new log waits for: 40 MB. */
   slowLogFramesMax: 10_000,
   /**
-   * Parts of them: new frames that are copied while commits go on, a log that is folded to its end, and the rest of it that
-   * a commit waits for. Smaller steps hold the thread up for less time, but let more commits wait for the disk.
+   * Parts of them: new frames that are copied while commits go on, and a log that is folded to its end. Smaller steps hold the
+   * thread up for less time, but let more commits wait for the disk.
    */
   foldStep: 0.4,
   foldEnds: 0.8,
-  foldWait: 0.2,
+  /** Frames at most that are left at the end, which this thread copies and syncs. */
+  foldRest: 250,
   /** Size to which the WAL file is cut after a checkpoint. */
   journalBytesMax: 64 * 1024 * 1024,
   /**

@@ -8,13 +8,7 @@ import { diskFailure } from './disk-error.ts'
 type LogState = { log: number; checkpointed: number }
 
 /** A writing connection: the state of its log, and whether its commits are synced in another thread (slow-disk.ts). */
-type Folded = {
-  log: Statement<LogState, []>
-  connection: Sqlite
-  begin: Statement
-  rollback: Statement
-  aside: boolean
-}
+type Folded = { log: Statement<LogState, []>; connection: Sqlite; aside: boolean }
 
 /** The error of SQLite that a process ends with. */
 export type Failure = Pick<SQLiteError, 'code' | 'message'>
@@ -29,35 +23,44 @@ type FoldParts = {
   end: (cause: Failure) => void
 }
 
+/** Opened when a log is folded for the first time. */
+type Opened = {
+  backfill: Backfill
+  /** Pins a frame, or locks writers out. It waits for nobody. */
+  holder: Sqlite
+  copier: Sqlite
+  copy: Statement<LogState, []>
+  log: Statement<LogState, []>
+}
+
+/** A copy whose sync runs in another thread. */
+type Storing = { salts: bigint; frames: number; ended: Promise<void> }
+
 /**
  * Folds the log of a database into its file (a checkpoint), while commits go on:
  *
- *   copy the newest part of the log into the file, sync the file in another thread, tell SQLite that this part is stored
+ *   pin the newest frame; a commit; copy up to the pin into the file; sync the file in another thread
  *
- * - SQLite itself copies, and takes the copy for stored before the file is synced. If the disk loses it then, and the kernel drops the
- *   pages, an operation reads the row of before, and spends a voucher again. Therefore SQLite is told at once that nothing
- *   was copied. All is read from the log until the sync has ended, and the log does not begin anew.
- * - Writers are locked out meanwhile, those of other programs, too.
- * - A copy that ends before the newest frame, since somebody reads an old state, is as good.
- * - After a failed sync all is in the log, and is copied again later.
- * - When half of its bound is in the log, it is folded to the end: the commit before which little is left to copy waits for the
- *   sync, and then begins the log anew. At its bound, each commit waits.
+ * - SQLite copies, and takes the copy for stored before the file is synced. If the disk loses it then, and the kernel drops the
+ *   pages, an operation reads the row of before, and spends a voucher again. So SQLite is told at once that nothing was
+ *   copied, and all is read from the log.
+ * - A copy ends before the newest frame: where SQLite takes all of a log for stored, any writer may begin it anew.
+ * - When little of a long log is left, SQLite is told what is stored, and copies and syncs the rest by itself. The next write
+ *   begins the log anew.
+ * - When the log has its bound, each commit waits for the sync that runs.
+ * - After a sync that failed all is in the log, and is copied again later.
  */
 export class Fold {
   readonly #parts: FoldParts
-  #backfill: Backfill | null = null
-  /** Copies without a sync. */
-  #copier: {
-    connection: Sqlite
-    copy: Statement<LogState, []>
-    log: Statement<LogState, []>
-  } | null = null
+  #opened: Opened | null = null
   /** Frames of a log that are on disk in the file. */
   #stored = { salts: 0n, frames: 0 }
-  #storing: Promise<void> | null = null
-  /** Frames in the log, when it was looked at, and after the last copy. */
+  #storing: Storing | null = null
+  /** Frames in the log when it was looked at, and those that were copied. */
   #seen = 0
   #copied = 0
+  /** True from a copy on that was begun to fold the log to its end. */
+  #ending = false
   /** Frames in the log up to which nothing is copied: not every commit tries again what cannot be done now. */
   #notBefore = 0
   /** The writing connection of the last copy, and its number of the last commit of others. */
@@ -68,8 +71,8 @@ export class Fold {
   }
 
   /**
-   * Fold the log if it is long. Call it before a commit, when all of the log is on disk and nothing is pinned. The commit has to
-   * wait for the promise. Each end makes the disk waited for twice, so that on a slow one (`aside`) the log is longer.
+   * Fold the log if it is long. Call it before a commit, when all of the log is on disk. The commit has to wait for the
+   * promise. On a slow disk (`aside`) the log is longer, since this thread waits for the end of each.
    */
   ifLong(writer: Folded): Promise<void> | null {
     try {
@@ -83,55 +86,92 @@ export class Fold {
   #ifLong(writer: Folded): Promise<void> | null {
     const frames = writer.log.get()?.log ?? 0
     // It has begun anew.
-    if (frames < this.#seen) this.#copied = this.#notBefore = 0
+    if (frames < this.#seen) {
+      this.#copied = this.#notBefore = 0
+      this.#ending = false
+    }
     this.#seen = frames
     const most = boundOf(writer)
-    if (this.#storing !== null) return frames < most ? null : this.#toTheEnd(writer)
-    const ends = frames >= most * limits.foldEnds
-    const grown = frames - this.#copied >= most * limits.foldStep
-    if (frames < this.#notBefore || !(ends || grown)) return null
-    const copied = this.#copy(writer)
-    const soon = frames >= most || copied <= most * limits.foldWait
-    return ends && copied > 0 && soon ? this.#toTheEnd(writer) : null
+    if (this.#storing !== null) return frames < most ? null : this.#wait(writer, this.#storing)
+    if (frames < this.#notBefore) return null
+    const rest = frames - this.#copied
+    const [step, ends] = [most * limits.foldStep, most * limits.foldEnds]
+    const short = rest <= limits.foldRest || (frames >= most && this.#ending)
+    if (frames >= ends && short) this.#end(writer)
+    else if (rest >= step || frames >= ends) {
+      this.#ending = frames >= ends
+      this.#begin(writer)
+    }
+    return null
   }
 
-  /** Copy and store what is left, so that the next write begins the log anew. Nobody writes meanwhile but other programs. */
-  async #toTheEnd(writer: Folded): Promise<void> {
+  /** Wait for a sync. The other threads may be busy: after a while it is made here. */
+  async #wait(writer: Folded, storing: Storing): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, limits.asidePatienceMs)
+    await Promise.race([storing.ended, late.promise])
+    clearTimeout(timer)
     try {
-      await this.#storing
-      if (this.#seen >= this.#notBefore && this.#copy(writer) > 0) {
-        await this.#storing
-        this.#copy(writer)
+      if (this.#storing === storing) {
+        this.#storing = null
+        this.#open().backfill.storeHere()
+        this.#stored = { salts: storing.salts, frames: storing.frames }
       }
     } catch (cause) {
       this.#fail(writer, cause)
     }
+    await this.ifLong(writer)
   }
 
-  /** Tell SQLite of what is stored, copy what is not, and begin to store that. Returns how many frames these are. */
-  #copy(writer: Folded): number {
-    const backfill = this.#openBackfill()
-    const { copy, log } = this.#openCopier()
-    writer.begin.run()
-    try {
-      const salts = backfill.salts()
-      const stored = this.#stored.salts === salts ? this.#stored.frames : 0
-      backfill.tell(stored)
-      if (stored === log.get()?.log) return 0
-      this.#storeLogOfOthers(writer, backfill)
-      const copied = copy.get()?.checkpointed ?? 0
+  /** Pin the newest frame, and copy up to it when this turn of the event loop has made its commit. */
+  #begin(writer: Folded): void {
+    const { holder, log } = this.#open()
+    if (holder.inTransaction) return
+    holder.run('BEGIN')
+    // A transaction has its state from its first read on.
+    holder.query('SELECT 1 FROM sqlite_schema LIMIT 1').get()
+    const pinned = log.get()?.log ?? 0
+    setImmediate(() => {
       try {
-        backfill.tell(stored)
+        if (this.#opened?.holder === holder) this.#copyTo(writer, pinned)
+      } catch (cause) {
+        this.#fail(writer, cause)
       } finally {
-        if (log.get()?.checkpointed !== stored) this.#storeNow(backfill)
+        if (this.#opened?.holder === holder) release(holder)
       }
-      this.#copied = copied
-      if (copied > stored) this.#store(writer, { salts, frames: copied })
-      else this.#notBefore = this.#seen + boundOf(writer) * limits.foldStep
-      return Math.max(0, copied - stored)
+    })
+  }
+
+  #copyTo(writer: Folded, pinned: number): void {
+    const { backfill, copy, log } = this.#open()
+    // The log cannot begin anew: the pin reads it.
+    const salts = backfill.salts()
+    const state = log.get()
+    if (!state || state.log <= pinned) return
+    const stored = this.#tell(salts)
+    this.#storeLogOfOthers(writer, backfill)
+    const copied = copy.get()?.checkpointed ?? 0
+    try {
+      backfill.tell(0)
     } finally {
-      writer.rollback.run()
+      if (log.get()?.checkpointed !== 0) this.#storeNow(backfill)
     }
+    if (copied > stored && copied < state.log) this.#store(writer, { salts, frames: copied })
+    // Somebody reads an old state.
+    else this.#notBefore = this.#seen + boundOf(writer) * limits.foldStep
+  }
+
+  /** Tell SQLite what is stored of this log. Returns the frames that it takes for stored. */
+  #tell(salts: bigint): number {
+    const { backfill, log } = this.#open()
+    const frames = this.#stored.salts === salts ? this.#stored.frames : 0
+    backfill.tell(0)
+    backfill.tell(frames)
+    const told = log.get()?.checkpointed
+    if (told === frames) return frames
+    // Another program copies right now. Or SQLite does not see it.
+    backfill.tell(0)
+    return 0
   }
 
   /** Another program may commit without a sync, and its commit must not be in the file alone after a power cut. */
@@ -143,18 +183,25 @@ export class Fold {
     this.#others = { connection, version }
   }
 
-  #store(writer: Folded, stored: { salts: bigint; frames: number }): void {
-    this.#storing = this.#openBackfill()
-      .store()
+  #store(writer: Folded, copied: { salts: bigint; frames: number }): void {
+    this.#copied = copied.frames
+    const settle = (call: () => void) => {
+      // Another one may have been made in its place.
+      if (this.#storing !== storing) return
+      this.#storing = null
+      call()
+    }
+    const ended = this.#open()
+      .backfill.store()
       .then(
-        () => {
-          this.#stored = stored
-        },
-        (cause) => this.#fail(writer, cause),
+        () =>
+          settle(() => {
+            this.#stored = copied
+          }),
+        (cause) => settle(() => this.#fail(writer, cause)),
       )
-      .finally(() => {
-        this.#storing = null
-      })
+    const storing: Storing = { ...copied, ended }
+    this.#storing = storing
   }
 
   /** SQLite does not see what it is told here: there are file systems whose maps of a file differ from the file. */
@@ -167,8 +214,33 @@ export class Fold {
     }
   }
 
+  /** Copy and sync the rest of the log, so that the next write begins it anew. */
+  #end(writer: Folded): void {
+    const { backfill, holder, copier, copy, log } = this.#open()
+    if (!lockedOut(holder)) return
+    try {
+      const salts = backfill.salts()
+      this.#tell(salts)
+      copier.run('PRAGMA synchronous = FULL')
+      copy.get()
+      const { log: frames = 0, checkpointed = 0 } = log.get() ?? {}
+      if (checkpointed === frames) {
+        this.#stored = { salts, frames }
+        this.#copied = frames
+      } else {
+        // Somebody reads an old state, and SQLite has synced nothing.
+        backfill.tell(0)
+        this.#notBefore = this.#seen + boundOf(writer) * limits.foldStep
+      }
+    } finally {
+      copier.run('PRAGMA synchronous = OFF')
+      release(holder)
+    }
+  }
+
   #fail(writer: Folded, cause: unknown): void {
     this.#notBefore = this.#seen + boundOf(writer)
+    this.#copied = 0
     this.#parts.failed(cause)
   }
 
@@ -176,39 +248,64 @@ export class Fold {
   all(connection: Sqlite): void {
     const state = stateOfLog(connection).get()
     // The part of another program may not be on disk.
-    if (state && state.checkpointed > 0 && state.checkpointed < state.log)
-      this.#takeBack(connection)
+    if (state && state.checkpointed > 0 && state.checkpointed < state.log) this.#takeBack()
+    this.close()
     connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
   }
 
-  #takeBack(connection: Sqlite): void {
-    connection.run('BEGIN IMMEDIATE')
+  #takeBack(): void {
     try {
-      this.#openBackfill().tell(0)
-    } finally {
-      connection.run('ROLLBACK')
+      const backfill = this.#opened?.backfill ?? this.#parts.backfill()
+      backfill.tell(0)
+    } catch (cause) {
+      // A process closes its connections as it ends, and the last one would trust that part.
+      this.#parts.end(diskFailure(cause) ?? { code: 'none', message: String(cause) })
+      throw cause
     }
   }
 
-  /** Close the connection for copies. */
+  /** Close its connections. */
   close(): void {
-    this.#copier?.connection.close()
-    this.#copier = null
+    const opened = this.#opened
+    this.#opened = null
+    opened?.holder.close()
+    opened?.copier.close()
   }
 
-  #openBackfill(): Backfill {
-    this.#backfill ??= this.#parts.backfill()
-    return this.#backfill
+  #open(): Opened {
+    if (this.#opened) return this.#opened
+    const { connect, backfill } = this.#parts
+    const connections: Sqlite[] = []
+    try {
+      const opened = backfill()
+      const [holder, copier] = [connect(), connect()]
+      connections.push(holder, copier)
+      holder.run('PRAGMA busy_timeout = 0')
+      copier.run('PRAGMA synchronous = OFF')
+      const copy = copier.query<LogState, []>('PRAGMA wal_checkpoint(PASSIVE)')
+      this.#opened = { backfill: opened, holder, copier, copy, log: stateOfLog(copier) }
+      return this.#opened
+    } catch (cause) {
+      for (const connection of connections) connection.close()
+      throw cause
+    }
   }
+}
 
-  #openCopier() {
-    if (this.#copier) return this.#copier
-    const connection = this.#parts.connect()
-    connection.run('PRAGMA synchronous = OFF')
-    const copy = connection.query<LogState, []>('PRAGMA wal_checkpoint(PASSIVE)')
-    this.#copier = { connection, copy, log: stateOfLog(connection) }
-    return this.#copier
+/** Lock writers out, those of other programs, too. False if one of these writes now. */
+function lockedOut(holder: Sqlite): boolean {
+  if (holder.inTransaction) return false
+  try {
+    holder.run('BEGIN IMMEDIATE')
+    return true
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'SQLITE_BUSY') return false
+    throw cause
   }
+}
+
+function release(holder: Sqlite): void {
+  if (holder.inTransaction) holder.run('ROLLBACK')
 }
 
 function boundOf({ aside }: Folded): number {

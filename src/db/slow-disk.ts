@@ -27,8 +27,8 @@ type Committing = Pick<Writer<unknown>, 'connection' | 'aside' | 'log' | 'begin'
  *   operation runs. Until this succeeds, operations are refused, and nobody makes a checkpoint. Between two tries is a
  *   pause: each writes all of the log in this thread. A write that was refused so is in the log: it stands as soon as
  *   the log is on disk, also at the next start.
- * - SQLite itself syncs the log and the file in a checkpoint, and the header when the log begins anew. The first
- *   commit, which marks the file as in use, and the last are FULL.
+ * - The file is synced when the log is folded (fold.ts), and SQLite itself syncs the header when the log begins anew. The
+ *   first commit, which marks the file as in use, and the last are FULL.
  */
 export class SlowDisk {
   readonly #wal: Wal

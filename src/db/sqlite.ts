@@ -189,7 +189,6 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       return this.#end(diskFailure(cause) ?? { code: 'none', message: String(cause) })
     }
     this.#wal?.close()
-    this.#fold.close()
     this.#reader.close()
     try {
       this.#settleFile(this.#writer?.connection ?? this.#connect(this.#options.path))
@@ -198,6 +197,7 @@ export class SqliteEngine<Tx> implements OpenDatabase<Tx> {
       if (!isSqliteFailure(cause)) throw cause
       this.#options.events?.failed(cause, 0)
     } finally {
+      this.#fold.close()
       this.#writer?.connection.close()
       this.#writer = null
     }

@@ -1,4 +1,5 @@
 import { systemClock } from '../base/clock.ts'
+import { openBackfill, syncedHere } from '../db/backfill.ts'
 import type { Database, Leases, News } from '../db/database.ts'
 import { storeLog } from '../db/left-log.ts'
 import { relaySchema } from '../db/migrations.ts'
@@ -23,10 +24,13 @@ export function openRelayDatabase(
   failed: (cause: unknown) => void,
 ): Promise<RelayDatabase> {
   const { couponsUrl } = settings
-  return couponsUrl === null ? openFile(settings) : openShared(couponsUrl, failed)
+  return couponsUrl === null ? openFile(settings, failed) : openShared(couponsUrl, failed)
 }
 
-async function openFile({ relayPath, couponsPath }: RelaySettings): Promise<RelayDatabase> {
+async function openFile(
+  { relayPath, couponsPath }: RelaySettings,
+  failed: (cause: unknown) => void,
+): Promise<RelayDatabase> {
   // A thread of the relay that ended in this process may have left a log behind.
   storeLog(relayPath, 'kept')
   const database = openDatabase({
@@ -34,6 +38,13 @@ async function openFile({ relayPath, couponsPath }: RelaySettings): Promise<Rela
     now: systemClock,
     schema: relaySchema,
     stores: (sql) => ({ events: createEventStore(sql) }),
+    events: {
+      committed: () => undefined,
+      // Operations tell of themselves. Nobody waits for a fold of the log.
+      failed: (cause, operations) => operations === 0 && failed(cause),
+    },
+    // This thread has nothing but the relay to wait for, and leaves the other ones to the coupons.
+    backfill: (path) => syncedHere(openBackfill(path)),
   })
   const reader = openEventReader(relayPath)
   const members = openReader(couponsPath)

@@ -209,41 +209,67 @@ export const engineFaults: PlantedFault[] = [
     'the log is never folded',
     ['test/unit/sqlite-engine.test.ts', foldSuite],
     fold,
-    'if (frames < this.#notBefore || !(ends || grown)) return null',
+    'if (frames < this.#notBefore) return null',
     'if (frames >= 0) return null',
   ),
   planted(
-    'SQLite reads from the file, and begins the log anew, before the file is synced',
+    'SQLite reads from the file what is not on disk',
     foldSuite,
     fold,
-    `      try {
-        backfill.tell(stored)
-      } finally {
-        if (log.get()?.checkpointed !== stored) this.#storeNow(backfill)
-      }
+    `    try {
+      backfill.tell(0)
+    } finally {
+      if (log.get()?.checkpointed !== 0) this.#storeNow(backfill)
+    }
 `,
     '',
   ),
+  {
+    name: 'all of a log is copied at once, so that any writer begins it anew before its sync',
+    edits: [
+      {
+        file: fold,
+        find: "    holder.query('SELECT 1 FROM sqlite_schema LIMIT 1').get()\n",
+        replace: '',
+      },
+      { file: fold, find: ' && copied < state.log', replace: '' },
+    ],
+    suites: [foldSuite],
+  },
   planted(
-    'the file is not synced when its log is folded',
+    'the end of a log is not synced in the file',
     powerCut,
-    'src/db/backfill.ts',
-    'store: () => syncElsewhere(file)',
-    'store: () => Promise.resolve()',
+    fold,
+    "copier.run('PRAGMA synchronous = FULL')",
+    "copier.run('PRAGMA synchronous = OFF')",
+  ),
+  planted(
+    'others write while the end of a log is copied',
+    foldSuite,
+    fold,
+    "holder.run('BEGIN IMMEDIATE')",
+    "holder.run('BEGIN')",
   ),
   planted(
     'a file is trusted with what SQLite still takes for stored',
     foldSuite,
     fold,
-    'if (log.get()?.checkpointed !== stored) this.#storeNow(backfill)',
+    'if (log.get()?.checkpointed !== 0) this.#storeNow(backfill)',
     '',
   ),
   planted(
-    'a part whose sync failed is read from the file',
+    'SQLite is told more than is stored, since another program told it something else',
+    foldSuite,
+    fold,
+    '    if (told === frames) return frames\n',
+    '    if (told !== 0) return frames\n',
+  ),
+  planted(
+    'a part whose sync failed counts as stored',
     [foldSuite, 'test/fault/disk-faults.test.ts -t fold'],
     fold,
-    '        (cause) => this.#fail(writer, cause),\n',
-    '        () => {\n          this.#stored = stored\n        },\n',
+    '(cause) => settle(() => this.#fail(writer, cause))',
+    '() => settle(() => void (this.#stored = copied))',
   ),
   planted(
     'SQLite is told of a new log what was stored of the old one',
@@ -256,15 +282,22 @@ export const engineFaults: PlantedFault[] = [
     'commits of another program are in the file before they are in the log on disk',
     foldSuite,
     fold,
-    '      this.#storeLogOfOthers(writer, backfill)\n',
+    '    this.#storeLogOfOthers(writer, backfill)\n',
     '',
   ),
   planted(
     'the log has no bound while the file is synced',
     foldSuite,
     fold,
-    'frames < most ? null : this.#toTheEnd(writer)',
+    'frames < most ? null : this.#wait(writer, this.#storing)',
     'null',
+  ),
+  planted(
+    'commits wait for a thread without an end',
+    foldSuite,
+    fold,
+    'Promise.race([storing.ended, late.promise])',
+    'storing.ended',
   ),
   planted(
     'each commit tries again to fold what could not be folded',
@@ -274,11 +307,25 @@ export const engineFaults: PlantedFault[] = [
     '',
   ),
   planted(
+    'each commit tries again to fold what somebody reads',
+    foldSuite,
+    fold,
+    '    else this.#notBefore = this.#seen + boundOf(writer) * limits.foldStep\n',
+    '',
+  ),
+  planted(
+    'each commit tries again to fold the end of a log that somebody reads',
+    foldSuite,
+    fold,
+    '        backfill.tell(0)\n        this.#notBefore = this.#seen + boundOf(writer) * limits.foldStep\n',
+    '        backfill.tell(0)\n',
+  ),
+  planted(
     'a close leaves in the file what another program did not sync',
     foldSuite,
     fold,
-    '      this.#openBackfill().tell(0)\n',
-    '',
+    '      backfill.tell(0)\n    } catch (cause) {\n      // A process',
+    '    } catch (cause) {\n      // A process',
   ),
   planted(
     'a step that failed is forgotten where another operation called it',

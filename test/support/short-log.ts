@@ -4,4 +4,4 @@
  */
 import { limits } from '../../src/base/limits.ts'
 
-Object.assign(limits, { logFramesMax: 100, slowLogFramesMax: 100 })
+Object.assign(limits, { logFramesMax: 100, slowLogFramesMax: 100, foldRest: 10 })

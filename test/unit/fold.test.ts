@@ -1,5 +1,5 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { afterAll, afterEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import {
   closeSync,
   copyFileSync,
@@ -89,6 +89,15 @@ function openNotes({ path = newFile(), held = false, part = {} as Partial<Backfi
   return { engine, path, disk, failed, ended, close, put, read, grow }
 }
 
+/** The real one, of a database that is not open yet. */
+function opened(path: string): () => Backfill {
+  let real: Backfill | null = null
+  return () => {
+    real ??= openBackfill(path)
+    return real
+  }
+}
+
 function noDisk(): Error {
   return Object.assign(new Error('no disk'), { code: 'EIO' })
 }
@@ -143,48 +152,56 @@ async function growUntilAnew(path: string, grow: (pages: number) => Promise<void
   })
 }
 
+/** Begin a fold whose sync the test ends: the log grows by a step, and one more commit lets it be copied. */
+async function beginFold({ disk, grow, put }: ReturnType<typeof openNotes>): Promise<void> {
+  const { length } = disk.syncs
+  await grow(step)
+  await put('b', `begins fold ${length}`)
+  await until('a sync begins', () => disk.syncs.length > length)
+}
+
 test('commits go on while the file is synced, and all is read from the log until then', async () => {
-  const { path, disk, grow, put, read } = openNotes({ held: true })
+  const notes = openNotes({ held: true })
+  const { path, put, read } = notes
   const before = readFileSync(path)
   await put('a', 'new')
-  await grow(step)
-  await put('b', 'begins a fold')
-  expect(disk.syncs).toHaveLength(1)
-  expect(stored(path, 'a')).toBe('new')
+  await beginFold(notes)
+  expect(readFileSync(path).equals(before)).toBe(false)
   lose(path, before)
   await put('c', 'goes on')
   expect(logOf(path).told).toBe(0)
-  expect([await read('a'), await read('b'), await read('c')]).toEqual([
+  expect([await read('a'), await read('c'), peekAtNote(path, 'a')]).toEqual([
     'new',
-    'begins a fold',
     'goes on',
+    'new',
   ])
-  expect(peekAtNote(path, 'a')).toBe('new')
 })
 
-test('a part that is stored is read from the file, and the log begins anew when it is all', async () => {
-  const { path, disk, grow, put } = openNotes({ held: true })
-  await put('a', 'new')
-  await grow(step)
-  await put('b')
+test('SQLite is told what is stored when the next part is copied, so that nothing is copied twice', async () => {
+  const notes = openNotes()
+  const { path, disk } = notes
+  await beginFold(notes)
+  await until('the sync has ended', () => disk.syncs[0]!.ended)
   const { log } = logOf(path)
-  disk.syncs[0]!.end()
-  await until('the file is synced', () => disk.syncs[0]!.ended)
-  disk.held = false
-  await grow(step)
-  await put('c')
-  expect(logOf(path).told).toBeGreaterThanOrEqual(log - 2)
+  await beginFold(notes)
+  const [most = 0] = disk.told.toSorted((a, b) => b - a)
+  expect([most > 0, most < log, logOf(path).told]).toEqual([true, true, 0])
+})
+
+test('the log begins anew when it is long, and all of it is in the file then', async () => {
+  const { path, disk, grow, put } = openNotes()
+  await put('a', 'new')
   await growUntilAnew(path, grow)
-  expect(stored(path, 'c')).toBe('1')
+  expect([stored(path, 'a'), disk.syncs.length > 0]).toEqual(['new', true])
   expect(statSync(`${path}-wal`).size).toBeLessThan(2 * bound * 4120)
 })
 
 test('a sync that fails changes nothing, and is tried again when the log has grown by its bound', async () => {
-  const { path, disk, failed, grow, put, read, close } = openNotes({ held: true })
+  const notes = openNotes({ held: true })
+  const { path, disk, failed, grow, put, read, close } = notes
   const before = readFileSync(path)
   await put('a', 'new')
-  await grow(step)
-  await put('b')
+  await beginFold(notes)
   const { log } = logOf(path)
   disk.syncs[0]!.fail()
   await until('the sync has failed', () => failed.length > 0)
@@ -202,7 +219,7 @@ test('a sync that fails changes nothing, and is tried again when the log has gro
   expect(existsSync(`${path}-wal`)).toBe(false)
 })
 
-test('a copy that fails leaves its commit alone', async () => {
+test('a copy that fails leaves its commit alone, and is not tried with the next one', async () => {
   const full = () => {
     throw noDisk()
   }
@@ -210,42 +227,62 @@ test('a copy that fails leaves its commit alone', async () => {
   await grow(step)
   await put('a', 'new')
   expect(await read('a')).toBe('new')
+  await until('the copy has failed', () => failed.length > 0)
   expect([failed, disk.syncs.length]).toEqual([[noDisk()], 0])
-  await grow(step / 2)
+  for (let turn = 0; turn < 3; turn++) await grow(step / 8)
   expect(failed).toHaveLength(1)
 })
 
-test('at the bound of the log commits wait for the sync, and reads do not', async () => {
-  const { path, disk, grow, put, read } = openNotes({ held: true })
-  while (logOf(path).log < bound) await grow(step / 2)
-  const done: string[] = []
-  const waiting = put('late').then(() => done.push('late'))
-  for (let turn = 0; turn < 50; turn++) expect(await read('a')).toBe('old')
-  expect([done, disk.syncs.length]).toEqual([[], 1])
-  disk.held = false
-  disk.syncs[0]!.end()
-  await waiting
-  expect(logOf(path).log).toBeLessThan(step)
+test('a commit that writes nothing lets nothing be copied', async () => {
+  const { engine, disk, grow, put } = openNotes()
+  await grow(step)
+  await engine.transact({ roots: 'none' }, async () => undefined)
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect([disk.syncs.length, disk.told]).toEqual([0, []])
+  await put('a', 'new')
+  await until('a sync begins', () => disk.syncs.length === 1)
 })
 
-test('a commit waits for a short rest of the log, not for a long one', async () => {
-  const { path, disk, grow, put } = openNotes({ held: true })
-  const ends = bound * limits.foldEnds
-  while (logOf(path).log < ends) await grow(step / 4)
-  disk.syncs[0]!.end()
-  await until('the first sync has ended', () => disk.syncs[0]!.ended)
-  // The rest is longer than that: nobody ends its sync, and the commit does not wait.
-  await put('a', 'long')
-  expect([disk.syncs.length, logOf(path).log > ends]).toEqual([2, true])
-  disk.held = false
-  disk.syncs[1]!.end()
-  await until('the second sync has ended', () => disk.syncs[1]!.ended)
-  await put('a', 'short')
-  expect(logOf(path).log).toBeLessThan(step)
-  expect(stored(path, 'a')).toBe('long')
+describe('at the bound of the log', () => {
+  const { asidePatienceMs } = limits
+  afterEach(() => {
+    Object.assign(limits, { asidePatienceMs })
+  })
+
+  test('commits wait for the sync, and reads do not', async () => {
+    Object.assign(limits, { asidePatienceMs: 2 ** 30 })
+    const { path, disk, grow, put, read } = openNotes({ held: true })
+    while (logOf(path).log < bound) await grow(step / 2)
+    const done: string[] = []
+    const waiting = put('late').then(() => done.push('late'))
+    for (let turn = 0; turn < 50; turn++) expect(await read('a')).toBe('old')
+    expect([done, disk.syncs.length]).toEqual([[], 1])
+    disk.held = false
+    disk.syncs[0]!.end()
+    await waiting
+    await growUntilAnew(path, grow)
+    expect(stored(path, 'late')).toBe('1')
+  })
+
+  test('a sync that no thread comes to is made by this one', async () => {
+    Object.assign(limits, { asidePatienceMs: 1 })
+    const { path, disk, grow, put } = openNotes({ held: true })
+    await put('a', 'new')
+    const write = async () => {
+      for (let turn = 0; turn < 20; turn++) await grow(step / 2)
+    }
+    const written = write()
+    await until('a sync is made here', () => disk.here > 0, 20)
+    // An earlier sync that fails after all counts no more.
+    for (const { fail } of disk.syncs) fail()
+    disk.held = false
+    await written
+    await growUntilAnew(path, grow)
+    expect(stored(path, 'a')).toBe('new')
+  })
 })
 
-test('a reader of an old state keeps it, and what is newer waits in the log', async () => {
+test('a reader of an old state keeps it, and the log is folded when it has gone', async () => {
   const { path, disk, grow, put } = openNotes()
   const reader = new Sqlite(path, { readonly: true })
   closers.push(() => reader.close())
@@ -254,19 +291,81 @@ test('a reader of an old state keeps it, and what is newer waits in the log', as
   const seen = reader.query<{ value: string }, []>("SELECT value FROM notes WHERE name = 'a'")
   expect(seen.get()?.value).toBe('seen')
   await put('a', 'newer')
+  /** Not every commit tries, but two at most: each tells SQLite three or four numbers. */
+  const tryTwice = async () => {
+    const before = disk.told.length
+    for (let turn = 0; turn < 8; turn++) await put('c', String(turn))
+    expect(disk.told.length).toBeLessThan(before + 3 * 3)
+  }
+  await grow(step)
+  await tryTwice()
   for (let turn = 0; turn < 8; turn++) await grow(step)
-  expect(seen.get()?.value).toBe('seen')
-  expect([stored(path, 'a'), disk.syncs.length]).toEqual(['old', 1])
+  await tryTwice()
+  expect([seen.get()?.value, stored(path, 'a')]).toEqual(['seen', 'old'])
   reader.run('COMMIT')
   await growUntilAnew(path, grow)
   expect(stored(path, 'a')).toBe('newer')
 })
 
+test('a transaction that began as SQLite took a copy for stored does not begin the log anew', async () => {
+  const path = newFile()
+  const other = new Sqlite(path)
+  closers.push(() => other.close())
+  let begun = false
+  const real = opened(path)
+  const notes = openNotes({
+    path,
+    held: true,
+    part: {
+      tell(frames) {
+        if (frames === 0 && !begun && logOf(path).told > 0) {
+          begun = true
+          other.run('BEGIN')
+          other.query('SELECT * FROM state').get()
+        }
+        real().tell(frames)
+      },
+    },
+  })
+  await notes.put('a', 'new')
+  await beginFold(notes)
+  const { log } = logOf(path)
+  other.run("UPDATE notes SET value = 'theirs' WHERE name = 'c'")
+  other.run('COMMIT')
+  expect([begun, logOf(path).log >= log]).toEqual([true, true])
+})
+
+test('nobody writes while the end of the log is copied', async () => {
+  const path = newFile()
+  const other = new Sqlite(path)
+  closers.push(() => other.close())
+  const tries: unknown[] = []
+  const real = opened(path)
+  const { grow } = openNotes({
+    path,
+    part: {
+      salts() {
+        // It is read before a copy, when commits go on, and before the last one.
+        if (logOf(path).log >= bound * limits.foldEnds) {
+          try {
+            other.run("UPDATE notes SET value = 'theirs' WHERE name = 'a'")
+            tries.push('written')
+          } catch (cause) {
+            tries.push((cause as { code?: string }).code)
+          }
+        }
+        return real().salts()
+      },
+    },
+  })
+  await growUntilAnew(path, grow)
+  expect(tries).toContain('SQLITE_BUSY')
+})
+
 test('another program that begins the log anew during a sync is not told of the old one', async () => {
-  const { path, disk, grow, put, read } = openNotes({ held: true })
-  await grow(step)
-  await put('a', 'new')
-  expect(disk.syncs).toHaveLength(1)
+  const notes = openNotes({ held: true })
+  const { path, disk, read } = notes
+  await beginFold(notes)
   const other = openConnection(path)
   other.run('PRAGMA wal_checkpoint(RESTART)')
   other.run("UPDATE notes SET value = 'theirs' WHERE name = 'a'")
@@ -274,21 +373,38 @@ test('another program that begins the log anew during a sync is not told of the 
   const { log } = logOf(path)
   disk.syncs[0]!.end()
   await until('the sync has ended', () => disk.syncs[0]!.ended)
-  await grow(step + 1)
-  await put('b')
+  disk.told.length = 0
+  await beginFold(notes)
   expect(log).toBeLessThan(step)
-  expect([logOf(path).told, await read('a'), peekAtNote(path, 'a')]).toEqual([
+  expect([Math.max(...disk.told), await read('a'), peekAtNote(path, 'a')]).toEqual([
     0,
     'theirs',
     'theirs',
   ])
 })
 
+test('where another program tells SQLite more at the same time, all is copied', async () => {
+  const path = newFile()
+  const real = opened(path)
+  const { put, grow } = openNotes({
+    path,
+    part: { tell: (frames) => real().tell(frames > 0 ? logOf(path).log : 0) },
+  })
+  let turn = 0
+  for (let before = 0; logOf(path).log >= before && turn < 100; turn++) {
+    before = logOf(path).log
+    await put('turn', String(turn))
+    await grow(step / 4)
+  }
+  expect(turn).toBeLessThan(100)
+  expect(Number(stored(path, 'turn'))).toBeGreaterThanOrEqual(turn - 2)
+})
+
 test('the log is synced before a copy with commits of another program, and before no other', async () => {
-  const { path, disk, grow, put } = openNotes()
+  const notes = openNotes()
+  const { path, disk } = notes
   const fold = async () => {
-    const { length } = disk.syncs
-    while (disk.syncs.length === length) await grow(step / 2)
+    await beginFold(notes)
     await until('the sync has ended', () => disk.syncs.every(({ ended }) => ended))
   }
   await fold()
@@ -301,16 +417,15 @@ test('the log is synced before a copy with commits of another program, and befor
   await fold()
   await fold()
   expect(disk.logs).toBe(2)
-  await put('b')
 })
 
 test('where SQLite does not see what it is told, each copy is synced at once, or the process ends', async () => {
-  const { path, disk, ended, grow, put } = openNotes({ part: { tell: () => undefined } })
-  await grow(step)
-  await put('a', 'new')
-  expect([disk.here, logOf(path).log < step]).toEqual([1, true])
-  await growUntilAnew(path, grow)
-  expect(ended).toEqual([])
+  const notes = openNotes({ part: { tell: () => undefined } })
+  await notes.put('a', 'new')
+  await beginFold(notes)
+  expect([notes.disk.here, notes.ended]).toEqual([1, []])
+  await growUntilAnew(notes.path, notes.grow)
+  expect(stored(notes.path, 'a')).toBe('new')
 
   const storeHere = () => {
     throw noDisk()
@@ -318,20 +433,20 @@ test('where SQLite does not see what it is told, each copy is synced at once, or
   const broken = openNotes({ part: { tell: () => undefined, storeHere } })
   await broken.grow(step)
   await broken.put('a', 'new')
+  await until('the process ends', () => broken.ended.length > 0)
   expect(broken.ended).toEqual(['EIO'])
 })
 
 test('a close during a sync folds all of the log', async () => {
-  const { path, disk, grow, put, close } = openNotes({ held: true })
-  await grow(step)
-  await put('a', 'new')
-  expect(disk.syncs).toHaveLength(1)
-  await close()
-  expect([stored(path, 'a'), existsSync(`${path}-wal`)]).toEqual(['new', false])
+  const notes = openNotes({ held: true })
+  await notes.put('a', 'new')
+  await beginFold(notes)
+  await notes.close()
+  expect([stored(notes.path, 'a'), existsSync(`${notes.path}-wal`)]).toEqual(['new', false])
 })
 
-test('a close copies again what another program left in the file without a sync', async () => {
-  const { path, put, grow, close } = openNotes()
+/** A part of the log is in the file without a sync, as another program leaves it, and is lost. */
+async function loseTheirPart({ path, put, grow }: ReturnType<typeof openNotes>): Promise<void> {
   const before = readFileSync(path)
   await put('a', 'new')
   const reader = new Sqlite(path, { readonly: true })
@@ -344,6 +459,21 @@ test('a close copies again what another program left in the file without a sync'
   reader.close()
   expect(logOf(path).told).toBeGreaterThan(0)
   lose(path, before)
-  await close()
-  expect([stored(path, 'a'), existsSync(`${path}-wal`)]).toEqual(['new', false])
+}
+
+test('a close copies again what another program left in the file without a sync', async () => {
+  const notes = openNotes()
+  await loseTheirPart(notes)
+  await notes.close()
+  expect([stored(notes.path, 'a'), existsSync(`${notes.path}-wal`)]).toEqual(['new', false])
+})
+
+test('a close that cannot do so ends the process', async () => {
+  const tell = () => {
+    throw noDisk()
+  }
+  const notes = openNotes({ part: { tell } })
+  await loseTheirPart(notes)
+  await notes.close().catch(() => undefined)
+  expect(notes.ended).toEqual(['EIO'])
 })

@@ -134,7 +134,7 @@ export async function judgeLife(
 
 /**
  * Programs that lose answers, each by an edit of the source: COMMIT does not wait for the disk; the sync of a slow disk
- * is left out; reads see a commit before that sync; a log whose sync failed is only synced once more; the file is not synced when its log is folded. `syncMs`: the
+ * is left out; reads see a commit before that sync; a log whose sync failed is only synced once more; the file is not synced before its log begins anew. `syncMs`: the
  * syncs of a disk on which this is seen. `record`: the life in which it is.
  */
 const edits = {
@@ -167,12 +167,12 @@ const edits = {
     find: '      this.#wal.rewrite(frames)\n',
     replace: '',
   },
-  'no sync of a fold': {
+  'no sync of the end of a log': {
     record: 'life',
     syncMs: 2,
-    file: 'src/db/backfill.ts',
-    find: 'store: () => syncElsewhere(file)',
-    replace: 'store: () => Bun.sleep(2)',
+    file: 'src/db/fold.ts',
+    find: "'PRAGMA synchronous = FULL'",
+    replace: "'PRAGMA synchronous = OFF'",
   },
 } as const
 
