@@ -233,8 +233,8 @@ export class Fold {
         this.#notBefore = this.#seen + boundOf(writer) * limits.foldStep
       }
     } finally {
-      copier.run('PRAGMA synchronous = OFF')
       release(holder)
+      copier.run('PRAGMA synchronous = OFF')
     }
   }
 
