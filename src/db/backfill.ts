@@ -35,6 +35,9 @@ export function openBackfill(database: string): Backfill {
   const index = keepOpen(`${database}-shm`, 'index')
   const salts = new BigUint64Array(1)
   const number = new Uint32Array(1)
+  const storeHere = () => fdatasyncSync(other)
+  /** Syncs in other threads that have not ended. */
+  let running = 0
   return {
     salts() {
       readSync(index, new Uint8Array(salts.buffer), 0, 8, saltsAt)
@@ -44,8 +47,17 @@ export function openBackfill(database: string): Backfill {
       number[0] = frames
       writeSync(index, new Uint8Array(number.buffer), 0, 4, backfillAt)
     },
-    store: () => syncElsewhere(file),
-    storeHere: () => fdatasyncSync(other),
+    async store() {
+      // One that nobody waits for any more may be the one that hears of a failure.
+      if (running > 0) return storeHere()
+      running++
+      try {
+        await syncElsewhere(file)
+      } finally {
+        running--
+      }
+    },
+    storeHere,
     storeLog() {
       // It has no locks.
       const log = openSync(`${database}-wal`, 'r')

@@ -99,8 +99,7 @@ export class Fold {
     const short = rest <= limits.foldRest || (frames >= most && this.#ending)
     if (frames >= ends && short) this.#end(writer)
     else if (rest >= step || frames >= ends) {
-      this.#ending = frames >= ends
-      this.#begin(writer)
+      this.#begin(writer, frames >= ends)
     }
     return null
   }
@@ -124,7 +123,7 @@ export class Fold {
   }
 
   /** Pin the newest frame, and copy up to it when this turn of the event loop has made its commit. */
-  #begin(writer: Folded): void {
+  #begin(writer: Folded, ending: boolean): void {
     const { holder, log } = this.#open()
     if (holder.inTransaction) return
     holder.run('BEGIN')
@@ -132,33 +131,43 @@ export class Fold {
     holder.query('SELECT 1 FROM sqlite_schema LIMIT 1').get()
     const pinned = log.get()?.log ?? 0
     setImmediate(() => {
+      if (this.#opened?.holder !== holder) return
       try {
-        if (this.#opened?.holder === holder) this.#copyTo(writer, pinned)
+        this.#copyTo(writer, pinned, ending)
+        release(holder)
       } catch (cause) {
         this.#fail(writer, cause)
-      } finally {
-        if (this.#opened?.holder === holder) release(holder)
       }
     })
   }
 
-  #copyTo(writer: Folded, pinned: number): void {
-    const { backfill, copy, log } = this.#open()
-    // The log cannot begin anew: the pin reads it.
+  #copyTo(writer: Folded, pinned: number, ending: boolean): void {
+    const { backfill, copier, copy, log } = this.#open()
+    // The pin reads the log, so that it cannot begin anew. Where it reads the file alone, nothing can be copied.
     const salts = backfill.salts()
     const state = log.get()
     if (!state || state.log <= pinned) return
     const stored = this.#tell(salts)
     this.#storeLogOfOthers(writer, backfill)
-    const copied = copy.get()?.checkpointed ?? 0
+    copier.run('PRAGMA synchronous = OFF')
+    let copied = 0
     try {
+      copied = copy.get()?.checkpointed ?? 0
       backfill.tell(0)
     } finally {
       if (log.get()?.checkpointed !== 0) this.#storeNow(backfill)
+      copier.run('PRAGMA synchronous = FULL')
     }
-    if (copied > stored && copied < state.log) this.#store(writer, { salts, frames: copied })
-    // Somebody reads an old state.
-    else this.#notBefore = this.#seen + boundOf(writer) * limits.foldStep
+    if (copied > stored && copied < state.log) {
+      this.#ending = ending
+      this.#store(writer, { salts, frames: copied })
+    } else this.#putOff(writer)
+  }
+
+  /** Somebody reads an old state. */
+  #putOff(writer: Folded): void {
+    this.#notBefore = this.#seen + boundOf(writer) * limits.foldStep
+    this.#ending = false
   }
 
   /** Tell SQLite what is stored of this log. Returns the frames that it takes for stored. */
@@ -216,32 +225,37 @@ export class Fold {
 
   /** Copy and sync the rest of the log, so that the next write begins it anew. */
   #end(writer: Folded): void {
-    const { backfill, holder, copier, copy, log } = this.#open()
+    const { backfill, holder, copy, log } = this.#open()
     if (!lockedOut(holder)) return
-    try {
-      const salts = backfill.salts()
-      this.#tell(salts)
-      copier.run('PRAGMA synchronous = FULL')
-      copy.get()
-      const { log: frames = 0, checkpointed = 0 } = log.get() ?? {}
-      if (checkpointed === frames) {
-        this.#stored = { salts, frames }
-        this.#copied = frames
-      } else {
-        // Somebody reads an old state, and SQLite has synced nothing.
-        backfill.tell(0)
-        this.#notBefore = this.#seen + boundOf(writer) * limits.foldStep
-      }
-    } finally {
-      release(holder)
-      copier.run('PRAGMA synchronous = OFF')
+    const salts = backfill.salts()
+    this.#tell(salts)
+    copy.get()
+    const { log: frames = 0, checkpointed = 0 } = log.get() ?? {}
+    if (checkpointed === frames) {
+      this.#stored = { salts, frames }
+      this.#copied = frames
+    } else {
+      // SQLite has synced nothing.
+      backfill.tell(0)
+      this.#putOff(writer)
     }
+    release(holder)
   }
 
+  /** Nothing that was copied is trusted any more, and the connections are opened again, which ends pins and locks. */
   #fail(writer: Folded, cause: unknown): void {
     this.#notBefore = this.#seen + boundOf(writer)
     this.#copied = 0
+    this.#ending = false
+    this.#stored = { salts: 0n, frames: 0 }
     this.#parts.failed(cause)
+    for (const step of [() => this.#opened?.backfill.tell(0), () => this.close()]) {
+      try {
+        step()
+      } catch (failed) {
+        this.#parts.failed(failed)
+      }
+    }
   }
 
   /** Fold all of the log, and cut it. Throws SQLiteError if it cannot be folded now: the log keeps all. */
@@ -268,8 +282,11 @@ export class Fold {
   close(): void {
     const opened = this.#opened
     this.#opened = null
-    opened?.holder.close()
-    opened?.copier.close()
+    try {
+      opened?.copier.close()
+    } finally {
+      opened?.holder.close()
+    }
   }
 
   #open(): Opened {
@@ -281,7 +298,6 @@ export class Fold {
       const [holder, copier] = [connect(), connect()]
       connections.push(holder, copier)
       holder.run('PRAGMA busy_timeout = 0')
-      copier.run('PRAGMA synchronous = OFF')
       const copy = copier.query<LogState, []>('PRAGMA wal_checkpoint(PASSIVE)')
       this.#opened = { backfill: opened, holder, copier, copy, log: stateOfLog(copier) }
       return this.#opened

@@ -9,6 +9,7 @@ const engineSuite = 'test/unit/sqlite-engine.test.ts'
 const durable = 'src/base/durable.ts'
 const slowDisk = 'src/db/slow-disk.ts'
 const fold = 'src/db/fold.ts'
+const backfill = 'src/db/backfill.ts'
 const foldSuite = 'test/unit/fold.test.ts'
 const slowSuite = 'test/unit/slow-disk.test.ts'
 const slowPowerCut = 'test/fault/power-cut.test.ts -t power cut of a slow disk'
@@ -216,13 +217,11 @@ export const engineFaults: PlantedFault[] = [
     'SQLite reads from the file what is not on disk',
     foldSuite,
     fold,
-    `    try {
-      backfill.tell(0)
+    `      backfill.tell(0)
     } finally {
       if (log.get()?.checkpointed !== 0) this.#storeNow(backfill)
-    }
 `,
-    '',
+    '    } finally {\n',
   ),
   {
     name: 'all of a log is copied at once, so that any writer begins it anew before its sync',
@@ -240,8 +239,8 @@ export const engineFaults: PlantedFault[] = [
     'the end of a log is not synced in the file',
     powerCut,
     fold,
-    "copier.run('PRAGMA synchronous = FULL')",
-    "copier.run('PRAGMA synchronous = OFF')",
+    "'PRAGMA synchronous = FULL'",
+    "'PRAGMA synchronous = OFF'",
   ),
   planted(
     'others write while the end of a log is copied',
@@ -310,15 +309,36 @@ export const engineFaults: PlantedFault[] = [
     'each commit tries again to fold what somebody reads',
     foldSuite,
     fold,
-    '    else this.#notBefore = this.#seen + boundOf(writer) * limits.foldStep\n',
+    '    this.#notBefore = this.#seen + boundOf(writer) * limits.foldStep\n',
     '',
   ),
   planted(
-    'each commit tries again to fold the end of a log that somebody reads',
+    'a late sync hears of the failure of the next copy',
+    foldSuite,
+    backfill,
+    '      if (running > 0) return storeHere()\n',
+    '',
+  ),
+  planted(
+    'what was stored is trusted after the end of its log failed',
     foldSuite,
     fold,
-    '        backfill.tell(0)\n        this.#notBefore = this.#seen + boundOf(writer) * limits.foldStep\n',
-    '        backfill.tell(0)\n',
+    '    this.#stored = { salts: 0n, frames: 0 }\n    this.#parts',
+    '    this.#parts',
+  ),
+  planted(
+    'a lock of writers that could not be released stays',
+    foldSuite,
+    fold,
+    ', () => this.close()]',
+    ']',
+  ),
+  planted(
+    'a log that somebody read for long is copied and synced at once',
+    foldSuite,
+    fold,
+    '    this.#ending = false\n  }\n\n  /** Tell SQLite',
+    '  }\n\n  /** Tell SQLite',
   ),
   planted(
     'a close leaves in the file what another program did not sync',

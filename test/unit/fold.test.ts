@@ -5,11 +5,13 @@ import {
   copyFileSync,
   existsSync,
   ftruncateSync,
+  open,
   openSync,
   readFileSync,
   statSync,
   writeSync,
 } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { limits } from '../../src/base/limits.ts'
 import { type Backfill, openBackfill } from '../../src/db/backfill.ts'
@@ -35,12 +37,17 @@ afterAll(cleanUp)
 type Sync = { end(): void; fail(): void; ended: boolean }
 
 /** The engine with a file whose syncs the test ends. Without `held` they end by themselves. */
-function openNotes({ path = newFile(), held = false, part = {} as Partial<Backfill> } = {}) {
+function openNotes({
+  path = newFile(),
+  held = false,
+  part = {} as Partial<Backfill>,
+  connect = openConnection,
+} = {}) {
   const disk = { held, syncs: [] as Sync[], told: [] as number[], here: 0, logs: 0 }
   const failed: unknown[] = []
   const ended: string[] = []
   const engine = new SqliteEngine<Notes>({
-    ...{ path, schema: couponSchema, now: () => 1_800_000_000, stores: createNotes },
+    ...{ path, schema: couponSchema, now: () => 1_800_000_000, stores: createNotes, connect },
     events: { committed: () => undefined, failed: (cause) => failed.push(cause) },
     end: ({ code }) => ended.push(code ?? ''),
     backfill(database) {
@@ -273,7 +280,7 @@ describe('at the bound of the log', () => {
     }
     const written = write()
     await until('a sync is made here', () => disk.here > 0, 20)
-    // An earlier sync that fails after all counts no more.
+    // An earlier sync that fails after all counts no more: what it stored was synced here.
     for (const { fail } of disk.syncs) fail()
     disk.held = false
     await written
@@ -303,8 +310,10 @@ test('a reader of an old state keeps it, and the log is folded when it has gone'
   await tryTwice()
   expect([seen.get()?.value, stored(path, 'a')]).toEqual(['seen', 'old'])
   reader.run('COMMIT')
+  // A log that has become long is synced in another thread, too.
+  const { length } = disk.syncs
   await growUntilAnew(path, grow)
-  expect(stored(path, 'a')).toBe('newer')
+  expect([stored(path, 'a'), disk.syncs.length > length]).toEqual(['newer', true])
 })
 
 test('a transaction that began as SQLite took a copy for stored does not begin the log anew', async () => {
@@ -435,6 +444,90 @@ test('where SQLite does not see what it is told, each copy is synced at once, or
   await broken.put('a', 'new')
   await until('the process ends', () => broken.ended.length > 0)
   expect(broken.ended).toEqual(['EIO'])
+})
+
+/** Connections whose calls of `run` and `get` with that text fail when `fails` says so. */
+function failing(text: string, fails: () => boolean): (path: string) => Sqlite {
+  const check = (said: string) => {
+    if (said === text && fails()) throw noDisk()
+  }
+  return (path) => {
+    const connection = openConnection(path)
+    const [run, query] = [connection.run.bind(connection), connection.query.bind(connection)]
+    connection.run = ((said: string, ...rest: []) => {
+      check(said)
+      return run(said, ...rest)
+    }) as typeof connection.run
+    connection.query = ((said: string) => {
+      const statement = query(said)
+      const get = statement.get.bind(statement)
+      statement.get = (...params) => {
+        check(said)
+        return get(...params)
+      }
+      return statement
+    }) as typeof connection.query
+    return connection
+  }
+}
+
+test('after the end of a log that failed, nothing of before counts as stored', async () => {
+  let copies = 0
+  const connect = failing('PRAGMA wal_checkpoint(PASSIVE)', () => ++copies === 2)
+  const notes = openNotes({ connect })
+  const { path, disk, failed, grow } = notes
+  await beginFold(notes)
+  await until('the sync has ended', () => disk.syncs[0]!.ended)
+  await until('the second copy has failed', async () => {
+    await grow(1)
+    return failed.length > 0
+  })
+  expect([Math.max(...disk.told) > 0, logOf(path).told]).toEqual([true, 0])
+  disk.told.length = 0
+  while (disk.syncs.length === 1) await grow(step / 4)
+  expect(disk.told.slice(0, 3)).toEqual([0, 0, 0])
+  await growUntilAnew(path, grow)
+})
+
+test.each(['ROLLBACK', 'SELECT 1 FROM sqlite_schema LIMIT 1', 'PRAGMA synchronous = FULL'])(
+  'a fold goes on after %s failed once',
+  async (text) => {
+    let tries = 0
+    // An engine that opens the file sets all of its connections up before.
+    const connect = failing(text, () => armed && ++tries === 1)
+    let armed = false
+    const { path, failed, grow, put } = openNotes({ connect })
+    armed = true
+    await put('a', 'new')
+    await growUntilAnew(path, grow)
+    expect([failed, stored(path, 'a')]).toEqual([[noDisk()], 'new'])
+    // Neither the pin nor the lock of writers is left.
+    using other = new Sqlite(path)
+    other.run("UPDATE notes SET value = 'theirs' WHERE name = 'a'")
+    await growUntilAnew(path, grow)
+    expect(stored(path, 'a')).toBe('theirs')
+  },
+)
+
+test('a sync begins in no thread in which an earlier one has not ended', async () => {
+  const path = newFile()
+  using _open = openConnection(path)
+  const backfill = openBackfill(path)
+  const pipes = Array.from({ length: 2 * availableParallelism() + 8 }, (_, at) =>
+    join(newDirectory(), String(at)),
+  )
+  Bun.spawnSync(['mkfifo', ...pipes])
+  // Opening a pipe takes as long as nobody writes to it.
+  const opens = pipes.map((pipe) => new Promise((resolve) => open(pipe, 'r', resolve)))
+  let ended = false
+  const late = backfill.store().then(() => {
+    ended = true
+  })
+  await backfill.store()
+  expect(ended).toBe(false)
+  const writers = pipes.map((pipe) => openSync(pipe, 'r+'))
+  await Promise.all([late, ...opens])
+  for (const writer of writers) closeSync(writer)
 })
 
 test('a close during a sync folds all of the log', async () => {
