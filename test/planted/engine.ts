@@ -328,18 +328,27 @@ export const engineFaults: PlantedFault[] = [
   ),
   planted(
     'a lock of writers that could not be released stays',
-    foldSuite,
+    `${foldSuite} -t ROLLBACK failed`,
     fold,
     ', () => this.close()]',
     ']',
   ),
-  planted(
-    'a log that somebody read for long is copied and synced at once',
-    foldSuite,
-    fold,
-    '    this.#ending = false\n  }\n\n  /** Tell SQLite',
-    '  }\n\n  /** Tell SQLite',
-  ),
+  {
+    name: 'a log that somebody read for long is copied and synced at once',
+    edits: [
+      {
+        file: fold,
+        find: '    if (holder.inTransaction) return\n',
+        replace: '    this.#ending = ending\n    if (holder.inTransaction) return\n',
+      },
+      {
+        file: fold,
+        find: '    this.#ending = false\n  }\n\n  /** Tell SQLite',
+        replace: '  }\n\n  /** Tell SQLite',
+      },
+    ],
+    suites: [foldSuite],
+  },
   planted(
     'a close leaves in the file what another program did not sync',
     foldSuite,

@@ -519,15 +519,17 @@ test('a sync begins in no thread in which an earlier one has not ended', async (
   Bun.spawnSync(['mkfifo', ...pipes])
   // Opening a pipe takes as long as nobody writes to it.
   const opens = pipes.map((pipe) => new Promise((resolve) => open(pipe, 'r', resolve)))
-  let ended = false
-  const late = backfill.store().then(() => {
-    ended = true
-  })
-  await backfill.store()
-  expect(ended).toBe(false)
-  const writers = pipes.map((pipe) => openSync(pipe, 'r+'))
-  await Promise.all([late, ...opens])
-  for (const writer of writers) closeSync(writer)
+  const ended: string[] = []
+  const late = backfill.store().then(() => ended.push('late'))
+  const next = backfill.store().then(() => ended.push('next'))
+  try {
+    for (let turn = 0; turn < 10; turn++) await null
+    expect(ended).toEqual(['next'])
+  } finally {
+    const writers = pipes.map((pipe) => openSync(pipe, 'r+'))
+    await Promise.all([late, next, ...opens])
+    for (const writer of writers) closeSync(writer)
+  }
 })
 
 test('a close during a sync folds all of the log', async () => {
