@@ -35,26 +35,24 @@ export function openBackfill(database: string): Backfill {
   const index = keepOpen(`${database}-shm`, 'index')
   const salts = new BigUint64Array(1)
   const number = new Uint32Array(1)
-  const storeHere = () => fdatasyncSync(other)
-  /** Syncs in other threads that have not ended. */
-  let running = 0
+  const storeHere = () => fdatasyncSync(other.descriptor)
   return {
     salts() {
-      readSync(index, new Uint8Array(salts.buffer), 0, 8, saltsAt)
+      readSync(index.descriptor, new Uint8Array(salts.buffer), 0, 8, saltsAt)
       return salts[0] ?? 0n
     },
     tell(frames) {
       number[0] = frames
-      writeSync(index, new Uint8Array(number.buffer), 0, 4, backfillAt)
+      writeSync(index.descriptor, new Uint8Array(number.buffer), 0, 4, backfillAt)
     },
     async store() {
       // One that nobody waits for any more may be the one that hears of a failure.
-      if (running > 0) return storeHere()
-      running++
+      if (file.syncs > 0) return storeHere()
+      file.syncs++
       try {
-        await syncElsewhere(file)
+        await syncElsewhere(file.descriptor)
       } finally {
-        running--
+        file.syncs--
       }
     },
     storeHere,
@@ -75,17 +73,20 @@ export function syncedHere(backfill: Backfill): Backfill {
   return { ...backfill, store: async () => backfill.storeHere() }
 }
 
-const kept = new Map<string, number>()
+/** A descriptor, and its syncs in other threads that have not ended. */
+type Kept = { descriptor: number; syncs: number }
+
+const kept = new Map<string, Kept>()
 
 /**
  * The descriptor of a file for a use. It stays open until the process ends: with the first descriptor of a file that it closes,
  * a process loses all its locks of that file.
  */
-function keepOpen(path: string, use: 'elsewhere' | 'here' | 'index'): number {
+function keepOpen(path: string, use: 'elsewhere' | 'here' | 'index'): Kept {
   const key = `${use} ${path}`
   const known = kept.get(key)
-  if (known !== undefined && fstatSync(known).ino === statSync(path).ino) return known
-  const opened = openSync(path, use === 'index' ? 'r+' : 'r')
+  if (known && fstatSync(known.descriptor).ino === statSync(path).ino) return known
+  const opened = { descriptor: openSync(path, use === 'index' ? 'r+' : 'r'), syncs: 0 }
   kept.set(key, opened)
   return opened
 }

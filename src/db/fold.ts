@@ -98,9 +98,7 @@ export class Fold {
     const [step, ends] = [most * limits.foldStep, most * limits.foldEnds]
     const short = rest <= limits.foldRest || (frames >= most && this.#ending)
     if (frames >= ends && short) this.#end(writer)
-    else if (rest >= step || frames >= ends) {
-      this.#begin(writer, frames >= ends)
-    }
+    else if (rest >= step || frames >= ends) this.#begin(writer, frames >= ends)
     return null
   }
 
@@ -152,8 +150,11 @@ export class Fold {
     copier.run('PRAGMA synchronous = OFF')
     let copied = 0
     try {
-      copied = copy.get()?.checkpointed ?? 0
-      backfill.tell(0)
+      try {
+        copied = copy.get()?.checkpointed ?? 0
+      } finally {
+        backfill.tell(0)
+      }
     } finally {
       if (log.get()?.checkpointed !== 0) this.#storeNow(backfill)
       copier.run('PRAGMA synchronous = FULL')

@@ -217,11 +217,12 @@ export const engineFaults: PlantedFault[] = [
     'SQLite reads from the file what is not on disk',
     foldSuite,
     fold,
-    `      backfill.tell(0)
+    `        backfill.tell(0)
+      }
     } finally {
       if (log.get()?.checkpointed !== 0) this.#storeNow(backfill)
 `,
-    '    } finally {\n',
+    '      }\n    } finally {\n',
   ),
   {
     name: 'all of a log is copied at once, so that any writer begins it anew before its sync',
@@ -313,10 +314,22 @@ export const engineFaults: PlantedFault[] = [
     '',
   ),
   planted(
+    'a copy that fails ends the process, since an earlier part is stored',
+    foldSuite,
+    fold,
+    `      try {
+        copied = copy.get()?.checkpointed ?? 0
+      } finally {
+        backfill.tell(0)
+      }
+`,
+    '      copied = copy.get()?.checkpointed ?? 0\n      backfill.tell(0)\n',
+  ),
+  planted(
     'a late sync hears of the failure of the next copy',
     foldSuite,
     backfill,
-    '      if (running > 0) return storeHere()\n',
+    '      if (file.syncs > 0) return storeHere()\n',
     '',
   ),
   planted(

@@ -489,6 +489,19 @@ test('after the end of a log that failed, nothing of before counts as stored', a
   await growUntilAnew(path, grow)
 })
 
+test('a copy that fails behind a stored part syncs nothing, and ends nothing', async () => {
+  let copies = 0
+  const connect = failing('PRAGMA wal_checkpoint(PASSIVE)', () => ++copies === 2)
+  const notes = openNotes({ connect })
+  const { disk, failed, ended, grow, put } = notes
+  await beginFold(notes)
+  await until('the sync has ended', () => disk.syncs[0]!.ended)
+  await grow(step - 8)
+  await put('c')
+  await until('the second copy has failed', () => failed.length > 0)
+  expect([disk.here, ended, failed]).toEqual([0, [], [noDisk()]])
+})
+
 test.each(['ROLLBACK', 'SELECT 1 FROM sqlite_schema LIMIT 1', 'PRAGMA synchronous = FULL'])(
   'a fold goes on after %s failed once',
   async (text) => {
@@ -521,7 +534,10 @@ test('a sync begins in no thread in which an earlier one has not ended', async (
   const opens = pipes.map((pipe) => new Promise((resolve) => open(pipe, 'r', resolve)))
   const ended: string[] = []
   const late = backfill.store().then(() => ended.push('late'))
-  const next = backfill.store().then(() => ended.push('next'))
+  // The same file for an engine that opens it again.
+  const next = openBackfill(path)
+    .store()
+    .then(() => ended.push('next'))
   try {
     for (let turn = 0; turn < 10; turn++) await null
     expect(ended).toEqual(['next'])
