@@ -110,7 +110,7 @@ export function adoptArrival(dataDir: string, onStep: (step: string) => void = (
     for (const old of [...beside, name]) {
       if (!existsSync(join(dataDir, old))) continue
       onStep(`keep ${old}`)
-      renameSync(join(dataDir, old), join(aside, old))
+      renameSync(join(dataDir, old), freePath(aside, old))
     }
     syncDirectory(dataDir)
     onStep(`adopt ${name}`)
@@ -123,6 +123,16 @@ export function adoptArrival(dataDir: string, onStep: (step: string) => void = (
   syncDirectory(incoming)
   rmSync(incoming, { recursive: true, force: true })
   return true
+}
+
+/**
+ * Where to keep a file or directory. Its name is taken if a power cut left something under the name before a rename, too: what
+ * was kept already, or what came in.
+ */
+function freePath(aside: string, name: string): string {
+  let path = join(aside, name)
+  for (let number = 2; existsSync(path); number++) path = join(aside, `${name}.${number}`)
+  return path
 }
 
 /** True if nobody used the service of a data directory: no row of a merchant, a coupon, a customer or the relay. */

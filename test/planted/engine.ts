@@ -551,6 +551,13 @@ export const engineFaults: PlantedFault[] = [
     '  mkdirSync(aside, { recursive: true, mode: 0o700 })\n  rmSync(markOf(dataDir))\n',
   ),
   planted(
+    'an arrival writes over what it kept, or stops at it, after a power cut that left both names of a rename',
+    'test/unit/arrival.test.ts',
+    'src/db/arrival.ts',
+    'freePath(aside, old))',
+    'join(aside, old))',
+  ),
+  planted(
     'a moved service gives its file away after it was opened again',
     'test/unit/moved-out.test.ts',
     'src/app/moved-out.ts',

@@ -1,6 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import {
   adoptArrival,
   arrivalWaits,
@@ -114,6 +115,34 @@ describe('an arrival', () => {
     expect(ownersIn(join(dataDir, aside[0] ?? ''))).toEqual(['old', 'old', 'old'])
     expect(aside).toHaveLength(1)
   })
+
+  test.each(all.slice(0, -1))(
+    'goes on after a power cut that left both names of each rename before "%s" or later',
+    (first) => {
+      const dataDir = createWaiting()
+      completeArrival(dataDir)
+      const from = all.indexOf(first)
+      for (const crash of all.slice(from)) {
+        const before = join(dataDir, '..', `${basename(dataDir)}-before`)
+        made.push(before)
+        cpSync(dataDir, before, { recursive: true })
+        expect(() =>
+          adoptArrival(dataDir, (step) => {
+            if (step === crash) throw new Error('power is gone')
+          }),
+        ).toThrow('power is gone')
+        // Names that a rename took away are there again.
+        cpSync(before, dataDir, { recursive: true, force: false })
+        rmSync(before, { recursive: true })
+      }
+      expect(adoptArrival(dataDir)).toBe(true)
+      expect(ownersIn(dataDir)).toEqual(['new', 'new', 'new'])
+      const aside = readdirSync(dataDir).filter((name) => name.startsWith('before-move-'))
+      expect(ownersIn(join(dataDir, aside[0] ?? ''))).toEqual(['old', 'old', 'old'])
+      expect(aside).toHaveLength(1)
+      expect(existsSync(join(dataDir, 'incoming'))).toBe(false)
+    },
+  )
 
   test('that was not completed is removed, and changes nothing', () => {
     const dataDir = createWaiting()
