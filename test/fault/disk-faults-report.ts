@@ -51,11 +51,8 @@ const firstOfMany = 12
 /** Beyond every call. */
 const never = Number.MAX_SAFE_INTEGER
 
-/**
- * The calls that fail: each `every`-th, or so many fewer that at most `most` do. `part` of `parts`, from 0: only a share of
- * them, so that several runs try all.
- */
-export type Numbers = { every: number; most?: number; part?: number; parts?: number }
+/** The calls that fail: each `every`-th. `part` of `parts`, from 0: only a share of them, so that several runs try all. */
+export type Numbers = { every: number; part?: number; parts?: number }
 
 /**
  * Run a workload once without a fault, and then with faults at the n-th of its calls: for every n each kind of fault, and
@@ -63,15 +60,14 @@ export type Numbers = { every: number; most?: number; part?: number; parts?: num
  */
 export async function atEach(
   device: Device,
-  { every, most, part = 0, parts = 1 }: Numbers,
+  { every, part = 0, parts = 1 }: Numbers,
   run: (fault: Fault, name: string) => Promise<void>,
 ): Promise<void> {
   await run({ error: 'EIO', first: never, last: never }, 'no fault')
   const calls = device.counted
-  const step = most === undefined ? every : Math.max(every, Math.ceil(calls / most))
   let turn = 0
-  for (let first = Math.min(step, firstOfMany); first <= calls; first += step) {
-    const chosen = step === 1 ? kinds : kinds.slice(turn % kinds.length).slice(0, 1)
+  for (let first = Math.min(every, firstOfMany); first <= calls; first += every) {
+    const chosen = every === 1 ? kinds : kinds.slice(turn % kinds.length).slice(0, 1)
     if (turn++ % parts !== part) continue
     for (const { error, lasts } of chosen) {
       // A full disk takes half of a write first, so its fault has two calls.

@@ -13,6 +13,7 @@ import {
   withKey,
 } from '../support/client.ts'
 import { createEvent } from '../support/events.ts'
+import { program, shortLogProgram } from '../support/program.ts'
 import { connectRelay, type RelayClient } from '../support/relay-client.ts'
 import { newDirectory, startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -74,14 +75,17 @@ export async function failService(numbers: Numbers, syncMs = 0): Promise<DiskRep
   return report
 }
 
-/** Commits while the fold of the WAL into the file fails at each n-th call: they are on disk, so they are answered. */
+/**
+ * Commits while the fold of the WAL into the file fails at each n-th call: they are on disk, so they are answered. The log is
+ * short, since that of each failed fold stays.
+ */
 export async function failCheckpoints(numbers: Numbers, syncMs = 0): Promise<DiskReport> {
   const report = newReport()
   const dataDir = newDirectory()
   const device = new Device(dataDir)
-  const world = await openWorld(dataDir, device, syncMs)
+  const world = await openWorld(dataDir, device, syncMs, shortLogProgram)
   const { server, token, couponId } = world
-  const count = 500
+  const count = 100
   const mint = () =>
     call(server.url, '/api/coupons/mint', { body: { couponId, count }, token, ...withKey() })
   let minted: number = limits.asideCommits
@@ -91,7 +95,6 @@ export async function failCheckpoints(numbers: Numbers, syncMs = 0): Promise<Dis
     else report.problems.push(`${name}: a mint beside a checkpoint: ${status} ${text}`)
   }
   const fail = (match: string) => async (fault: Fault, name: string) => {
-    // From one copy of the log to the next one lie a thousand pages, and four thousand where the disk is slow.
     device.arm(fault, match)
     for (let mints = 0; mints < 60 && device.counted === 0; mints++) await take(name)
     if (device.failed > 0) {
@@ -111,9 +114,14 @@ export async function failCheckpoints(numbers: Numbers, syncMs = 0): Promise<Dis
   return report
 }
 
-async function openWorld(dataDir: string, device: Device, syncMs: number): Promise<World> {
+async function openWorld(
+  dataDir: string,
+  device: Device,
+  syncMs: number,
+  command = program,
+): Promise<World> {
   device.slow(syncMs)
-  const server = await startServer({ dataDir, env: { ...env, ...device.env } })
+  const server = await startServer({ dataDir, command, env: { ...env, ...device.env } })
   const token = await openSession(server.url, newSigner())
   const couponId = await createDefinition(server.url, token)
   // Now it knows how slow its disk is.
