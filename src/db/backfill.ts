@@ -86,7 +86,7 @@ function keepOpen(path: string, use: 'elsewhere' | 'here' | 'index'): Kept {
   const key = `${use} ${path}`
   const known = kept.get(key)
   if (known && fstatSync(known.descriptor).ino === statSync(path).ino) return known
-  const opened = { descriptor: openSync(path, use === 'index' ? 'r+' : 'r'), syncs: 0 }
+  const opened = { descriptor: openSync(path, 'r+'), syncs: 0 }
   kept.set(key, opened)
   return opened
 }

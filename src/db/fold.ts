@@ -33,8 +33,8 @@ type Opened = {
   log: Statement<LogState, []>
 }
 
-/** A copy whose sync runs in another thread. */
-type Storing = { salts: bigint; frames: number; ended: Promise<void> }
+/** A copy whose sync runs in another thread. No commit waits any more for one that is late. */
+type Storing = { salts: bigint; frames: number; ended: Promise<void>; late: boolean }
 
 /**
  * Folds the log of a database into its file (a checkpoint), while commits go on:
@@ -47,7 +47,7 @@ type Storing = { salts: bigint; frames: number; ended: Promise<void> }
  * - A copy ends before the newest frame: where SQLite takes all of a log for stored, any writer may begin it anew.
  * - When little of a long log is left, SQLite is told what is stored, and copies and syncs the rest by itself. The next write
  *   begins the log anew.
- * - When the log has its bound, each commit waits for the sync that runs.
+ * - When the log has its bound, each commit waits for the sync that runs, but not for long: then the log grows on.
  * - After a sync that failed all is in the log, and is copied again later.
  */
 export class Fold {
@@ -84,7 +84,9 @@ export class Fold {
   }
 
   #ifLong(writer: Folded): Promise<void> | null {
-    const frames = writer.log.get()?.log ?? 0
+    const frames = writer.log.get()?.log ?? -1
+    // Nobody knows now.
+    if (frames < 0) return null
     // It has begun anew.
     if (frames < this.#seen) {
       this.#copied = this.#notBefore = 0
@@ -92,9 +94,10 @@ export class Fold {
     }
     this.#seen = frames
     const most = boundOf(writer)
-    if (this.#storing !== null) return frames < most ? null : this.#wait(writer, this.#storing)
-    if (frames < this.#notBefore) return null
+    const storing = this.#storing
+    if (storing) return frames < most || storing.late ? null : this.#wait(writer, storing)
     const rest = frames - this.#copied
+    if (rest === 0 || frames < this.#notBefore) return null
     const [step, ends] = [most * limits.foldStep, most * limits.foldEnds]
     const short = rest <= limits.foldRest || (frames >= most && this.#ending)
     if (frames >= ends && short) this.#end(writer)
@@ -102,21 +105,20 @@ export class Fold {
     return null
   }
 
-  /** Wait for a sync. The other threads may be busy: after a while it is made here. */
+  /**
+   * Wait for a sync. The other threads may be busy, or the disk does not answer: after a while commits go on. Another sync in
+   * its place would prove nothing, since the failure of the late one may be told to itself alone.
+   */
   async #wait(writer: Folded, storing: Storing): Promise<void> {
     const late = Promise.withResolvers<void>()
-    const timer = setTimeout(late.resolve, limits.asidePatienceMs)
+    const timer = setTimeout(() => {
+      storing.late = true
+      // Much may be left to copy when it ends.
+      this.#ending = false
+      late.resolve()
+    }, limits.asidePatienceMs)
     await Promise.race([storing.ended, late.promise])
     clearTimeout(timer)
-    try {
-      if (this.#storing === storing) {
-        this.#storing = null
-        this.#open().backfill.storeHere()
-        this.#stored = { salts: storing.salts, frames: storing.frames }
-      }
-    } catch (cause) {
-      this.#fail(writer, cause)
-    }
     await this.ifLong(writer)
   }
 
@@ -210,7 +212,7 @@ export class Fold {
           }),
         (cause) => settle(() => this.#fail(writer, cause)),
       )
-    const storing: Storing = { ...copied, ended }
+    const storing: Storing = { ...copied, ended, late: false }
     this.#storing = storing
   }
 
@@ -232,7 +234,7 @@ export class Fold {
     this.#tell(salts)
     copy.get()
     const { log: frames = 0, checkpointed = 0 } = log.get() ?? {}
-    if (checkpointed === frames) {
+    if (frames > 0 && checkpointed === frames) {
       this.#stored = { salts, frames }
       this.#copied = frames
     } else {
@@ -259,13 +261,15 @@ export class Fold {
     }
   }
 
-  /** Fold all of the log, and cut it. Throws SQLiteError if it cannot be folded now: the log keeps all. */
+  /** Fold all of the log, and cut it. If it cannot be folded now, beside a reader, the log keeps all. */
   all(connection: Sqlite): void {
     const state = stateOfLog(connection).get()
     // The part of another program may not be on disk.
     if (state && state.checkpointed > 0 && state.checkpointed < state.log) this.#takeBack()
     this.close()
-    connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    const done = connection.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').get()
+    // A part of it was copied, and not synced.
+    if (done?.busy === 1) this.#takeBack()
   }
 
   #takeBack(): void {

@@ -289,7 +289,7 @@ export const engineFaults: PlantedFault[] = [
     'the log has no bound while the file is synced',
     foldSuite,
     fold,
-    'frames < most ? null : this.#wait(writer, this.#storing)',
+    'frames < most || storing.late ? null : this.#wait(writer, storing)',
     'null',
   ),
   planted(
@@ -298,6 +298,20 @@ export const engineFaults: PlantedFault[] = [
     fold,
     'Promise.race([storing.ended, late.promise])',
     'storing.ended',
+  ),
+  planted(
+    'a copy counts as stored while its sync is late',
+    foldSuite,
+    fold,
+    '      storing.late = true\n',
+    '      this.#storing = null\n      this.#stored = storing\n',
+  ),
+  planted(
+    'a close leaves a part in the file that was not synced, and counts',
+    foldSuite,
+    fold,
+    '    if (done?.busy === 1) this.#takeBack()\n',
+    '',
   ),
   planted(
     'each commit tries again to fold what could not be folded',

@@ -262,7 +262,10 @@ describe('at the bound of the log', () => {
     while (logOf(path).log < bound) await grow(step / 2)
     const done: string[] = []
     const waiting = put('late').then(() => done.push('late'))
-    for (let turn = 0; turn < 50; turn++) expect(await read('a')).toBe('old')
+    for (let turn = 0; turn < 50; turn++) {
+      expect(await read('a')).toBe('old')
+      await Bun.sleep(1)
+    }
     expect([done, disk.syncs.length]).toEqual([[], 1])
     disk.held = false
     disk.syncs[0]!.end()
@@ -271,19 +274,21 @@ describe('at the bound of the log', () => {
     expect(stored(path, 'late')).toBe('1')
   })
 
-  test('a sync that no thread comes to is made by this one', async () => {
+  test('commits go on after a while, and nothing counts as stored before the sync has ended', async () => {
     Object.assign(limits, { asidePatienceMs: 1 })
-    const { path, disk, grow, put } = openNotes({ held: true })
+    const { path, disk, failed, grow, put } = openNotes({ held: true })
     await put('a', 'new')
     const write = async () => {
-      for (let turn = 0; turn < 20; turn++) await grow(step / 2)
+      while (logOf(path).log < 3 * bound) await grow(step / 2)
     }
     const written = write()
-    await until('a sync is made here', () => disk.here > 0, 20)
-    // An earlier sync that fails after all counts no more: what it stored was synced here.
-    for (const { fail } of disk.syncs) fail()
-    disk.held = false
+    await until('commits go on', () => logOf(path).log >= 3 * bound, 20)
     await written
+    expect([disk.here, disk.syncs.length, Math.max(...disk.told)]).toEqual([0, 1, 0])
+    disk.syncs[0]!.fail()
+    disk.held = false
+    await until('the failure', () => failed.length > 0)
+    expect(logOf(path).told).toBe(0)
     await growUntilAnew(path, grow)
     expect(stored(path, 'a')).toBe('new')
   })
@@ -577,6 +582,19 @@ test('a close copies again what another program left in the file without a sync'
   await loseTheirPart(notes)
   await notes.close()
   expect([stored(notes.path, 'a'), existsSync(`${notes.path}-wal`)]).toEqual(['new', false])
+})
+
+test('a close beside a reader leaves nothing that counts as stored', async () => {
+  const { path, close, put, grow } = openNotes()
+  await put('a', 'new')
+  const reader = new Sqlite(path, { readonly: true })
+  closers.push(() => reader.close())
+  reader.run('BEGIN')
+  reader.query('SELECT * FROM notes').all()
+  await grow(2)
+  await close()
+  const { log, told } = logOf(path)
+  expect([log > 0, told]).toEqual([true, 0])
 })
 
 test('a close that cannot do so ends the process', async () => {
