@@ -45,7 +45,10 @@ export const processLimits = {
   asideSyncMs: 1,
   asideCommits: 8,
   asideMeasured: 256,
-  /** Longest wait for that thread. Then the commit waits by itself, and so do the next `asideMeasured`. */
+  /**
+   * Longest wait for that thread. Then the commit waits by itself, and so do the next `asideMeasured`. For the sync of a fold
+   * none waits longer.
+   */
   asidePatienceMs: 1000,
   /**
    * Pause between two tries to write the log again whose sync failed, and so many times as long as a try took if that is

@@ -34,7 +34,7 @@ type Opened = {
 }
 
 /** A copy whose sync runs in another thread. No commit waits any more for one that is late. */
-type Storing = { salts: bigint; frames: number; ended: Promise<void>; late: boolean }
+type Storing = { ended: Promise<void>; late: boolean }
 
 /**
  * Folds the log of a database into its file (a checkpoint), while commits go on:
@@ -85,7 +85,7 @@ export class Fold {
 
   #ifLong(writer: Folded): Promise<void> | null {
     const frames = writer.log.get()?.log ?? -1
-    // Nobody knows now.
+    // SQLite does not tell it now.
     if (frames < 0) return null
     // It has begun anew.
     if (frames < this.#seen) {
@@ -197,23 +197,19 @@ export class Fold {
 
   #store(writer: Folded, copied: { salts: bigint; frames: number }): void {
     this.#copied = copied.frames
-    const settle = (call: () => void) => {
-      // Another one may have been made in its place.
-      if (this.#storing !== storing) return
-      this.#storing = null
-      call()
-    }
     const ended = this.#open()
       .backfill.store()
       .then(
-        () =>
-          settle(() => {
-            this.#stored = copied
-          }),
-        (cause) => settle(() => this.#fail(writer, cause)),
+        () => {
+          this.#storing = null
+          this.#stored = copied
+        },
+        (cause) => {
+          this.#storing = null
+          this.#fail(writer, cause)
+        },
       )
-    const storing: Storing = { ...copied, ended, late: false }
-    this.#storing = storing
+    this.#storing = { ended, late: false }
   }
 
   /** SQLite does not see what it is told here: there are file systems whose maps of a file differ from the file. */

@@ -210,7 +210,7 @@ export const engineFaults: PlantedFault[] = [
     'the log is never folded',
     ['test/unit/sqlite-engine.test.ts', foldSuite],
     fold,
-    'if (frames < this.#notBefore) return null',
+    'if (rest === 0 || frames < this.#notBefore) return null',
     'if (frames >= 0) return null',
   ),
   planted(
@@ -268,8 +268,8 @@ export const engineFaults: PlantedFault[] = [
     'a part whose sync failed counts as stored',
     [foldSuite, 'test/fault/disk-faults.test.ts -t fold'],
     fold,
-    '(cause) => settle(() => this.#fail(writer, cause))',
-    '() => settle(() => void (this.#stored = copied))',
+    '          this.#storing = null\n          this.#fail(writer, cause)\n',
+    '          this.#storing = null\n          this.#stored = copied\n',
   ),
   planted(
     'SQLite is told of a new log what was stored of the old one',
@@ -304,7 +304,7 @@ export const engineFaults: PlantedFault[] = [
     foldSuite,
     fold,
     '      storing.late = true\n',
-    '      this.#storing = null\n      this.#stored = storing\n',
+    '      this.#storing = null\n      this.#stored = { salts: this.#open().backfill.salts(), frames: this.#copied }\n',
   ),
   planted(
     'a close leaves a part in the file that was not synced, and counts',
