@@ -1,5 +1,8 @@
 PRAGMA user_version = 33;
 
+-- A CHECK names three values and more with OR: for IN with so many, SQLite fills a table of its own at each write. Files
+-- that were made before have IN.
+
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came
 -- through a proxy, so that other machines reach the service), 'moved' (Unix seconds: the service goes on at
@@ -74,7 +77,7 @@ CREATE TABLE pictures (
   owner BLOB NOT NULL CHECK (length(owner) = 32),
   -- sha256 of the content.
   hash BLOB NOT NULL CHECK (length(hash) = 32),
-  type TEXT NOT NULL CHECK (type IN ('image/jpeg', 'image/png', 'image/webp')),
+  type TEXT NOT NULL CHECK (type = 'image/jpeg' OR type = 'image/png' OR type = 'image/webp'),
   bytes INTEGER NOT NULL CHECK (bytes = length(content)),
   -- Unix seconds since when no revision and no shop of the owner names it. Null while one does.
   unused_at INTEGER,
@@ -95,7 +98,8 @@ CREATE TABLE vouchers (
   root_id INTEGER,
   minted_by BLOB NOT NULL CHECK (length(minted_by) = 32),
   minted_at INTEGER NOT NULL,
-  phase TEXT NOT NULL DEFAULT 'minted' CHECK (phase IN ('minted', 'claimed', 'refreshed', 'voided')),
+  phase TEXT NOT NULL DEFAULT 'minted'
+    CHECK (phase = 'minted' OR phase = 'claimed' OR phase = 'refreshed' OR phase = 'voided'),
   -- Unix seconds at which it stopped being `minted`.
   ended_at INTEGER,
   CHECK ((phase = 'minted') = (ended_at IS NULL)),
@@ -372,14 +376,14 @@ CREATE TABLE deliveries (
   outbox_id INTEGER NOT NULL REFERENCES outbox (id) ON DELETE CASCADE,
   relay TEXT NOT NULL,
   state TEXT NOT NULL DEFAULT 'pending'
-    CHECK (state IN ('pending', 'delivered', 'refused', 'expired')),
+    CHECK (state = 'pending' OR state = 'delivered' OR state = 'refused' OR state = 'expired'),
   attempts INTEGER NOT NULL DEFAULT 0,
   next_at INTEGER NOT NULL,
   -- The last error of the relay or of the connection to it.
   last_error TEXT,
   -- 0 events of the service; 1 events within the quota of their author; 2 events above it, and events that
   -- failed before; 3 poison events, at which the connection ended.
-  priority INTEGER NOT NULL CHECK (priority IN (0, 1, 2, 3)),
+  priority INTEGER NOT NULL CHECK (priority = 0 OR priority = 1 OR priority = 2 OR priority = 3),
   PRIMARY KEY (outbox_id, relay)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_due ON deliveries (relay, priority, next_at, outbox_id)
@@ -523,7 +527,7 @@ CREATE TABLE card_scans (
   form TEXT NOT NULL CHECK (form IN ('standard', 'extended')),
   -- The maximum of each token, as JSON: decimal strings by token.
   maxima TEXT NOT NULL CHECK (json_valid(maxima)),
-  state TEXT NOT NULL DEFAULT 'free' CHECK (state IN ('free', 'in-flight', 'used')),
+  state TEXT NOT NULL DEFAULT 'free' CHECK (state = 'free' OR state = 'in-flight' OR state = 'used'),
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL
 ) STRICT;
@@ -658,7 +662,8 @@ CREATE TABLE card_payments (
   start_id BLOB UNIQUE CHECK (length(start_id) = 32),
   ledger BLOB CHECK (length(ledger) = 32),
   -- `released`: the start event expired without an answer, so the reservation ended.
-  state TEXT NOT NULL CHECK (state IN ('pending', 'settled', 'refused', 'released')),
+  state TEXT NOT NULL
+    CHECK (state = 'pending' OR state = 'settled' OR state = 'refused' OR state = 'released'),
   -- Reason of a refusal: a code, and the message of the ledger if it sent one.
   code TEXT,
   message TEXT,

@@ -85,6 +85,28 @@ describe('every statement of the stores finds its rows by an index or by their i
   }
 })
 
+test('no condition of a table needs a table of its own at each write', () => {
+  const tables = connection
+    .query<{ name: string }, []>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'",
+    )
+    .all()
+  expect(tables.length).toBeGreaterThan(40)
+  for (const { name } of tables) {
+    const columns = connection
+      .query<{ name: string }, [string]>('SELECT name FROM pragma_table_info(?)')
+      .all(name)
+    const program = connection
+      .query<{ opcode: string }, []>(
+        `EXPLAIN INSERT INTO ${name} VALUES (${columns.map(() => '?').join(', ')})`,
+      )
+      .all()
+      .map(({ opcode }) => opcode)
+    expect(program).toContain('Insert')
+    expect(program, name).not.toContain('OpenEphemeral')
+  }
+})
+
 test('a picture is looked for in the definitions of its owner, however many others name it', () => {
   const settle = preparedBy(createStores).find((sql) =>
     sql.startsWith('UPDATE pictures SET unused_at = CASE'),

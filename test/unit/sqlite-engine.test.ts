@@ -607,12 +607,22 @@ function tablesOf(connection: Sqlite): string[] {
   return rows.all().map(({ name }) => name)
 }
 
-/** Everything but comments and spaces, which SQLite keeps as a file was created with them. */
+/**
+ * Everything but comments, spaces, and the form of conditions, which SQLite keeps as a file was created with them. Files of
+ * before have IN where schema.sql has OR.
+ */
 function schemaOf(connection: Sqlite): unknown[] {
   const rows = connection.query<{ type: string; name: string; sql: string | null }, []>(
     'SELECT type, name, sql FROM sqlite_master ORDER BY type, name',
   )
   // A column that a step adds stands on the line of the one before it.
-  const plain = (sql: string) => sql.replaceAll(/\s*--[^\n]*/g, '').replaceAll(/\s+/g, '')
+  const plain = (sql: string) =>
+    sql
+      .replaceAll(/\s*--[^\n]*/g, '')
+      .replaceAll(/\((\w+) IN \(([^()]*)\)\)/g, (_, column: string, words: string) => {
+        const terms = words.split(', ').map((word) => `${column} = ${word}`)
+        return `(${terms.join(' OR ')})`
+      })
+      .replaceAll(/\s+/g, '')
   return rows.all().map((row) => ({ ...row, sql: row.sql && plain(row.sql) }))
 }
