@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { limits } from '../../../src/base/limits.ts'
 import { npubOf } from '../../../src/nostr/keys.ts'
 import { createKeyDerivation } from '../../../src/wallet/cards/tag.ts'
 import { createTap } from '../../../src/wallet/cards/tap.ts'
@@ -42,7 +43,9 @@ export class Holder {
   step(base: string, take: () => string | null): Promise<unknown> {
     const [one, other] = this.#people
     const card = this.#cards.length > 0 ? this.#random.pick(this.#cards) : null
-    const named = this.#people.find(({ name }) => name !== null)
+    const named = this.#people.find(
+      ({ name, vouchers }) => name !== null && vouchers < limits.inboxPerMerchantMax,
+    )
     const roll = this.#random.next()
     if (roll < 0.3 && named) {
       const nonce = take()

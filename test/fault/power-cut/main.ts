@@ -26,6 +26,8 @@ const statesPerLife = 1000
 const slowSyncMs = 2
 /** The least number of states of a weak program: of six cuts after failed syncs none may show it. */
 const controlStates = 50
+/** States of a life whose disk ignored syncs, at least: of eight none met a directory without one. */
+const liedStates = 40
 /** Logs of one recording at least: each of its processes begins two, and each fold under load one more. */
 const logsMin = 12
 /** The share of states whose recovery is cut again, and at how many moments. */
@@ -94,7 +96,11 @@ function tasksOf(command: string[]): Task[] {
       lied: 0,
     }
     return [
-      { started, opened: states - started - 2 * aside, lied: Math.ceil(states / 25) },
+      {
+        started,
+        opened: states - started - 2 * aside,
+        lied: Math.max(liedStates, Math.ceil(states / 25)),
+      },
       judgedAside,
       judgedAside,
     ].map((round, kind): Task => {
