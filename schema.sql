@@ -1,7 +1,7 @@
 PRAGMA user_version = 33;
 
--- A CHECK names three values and more with OR: for IN with so many, SQLite fills a table of its own at each write. Files
--- that were made before have IN.
+-- A CHECK names three or more constants with OR: for IN with so many, SQLite builds an ephemeral table at each INSERT. Files
+-- made before keep IN.
 
 -- Facts about this database: 'manager' (its public key, hex), 'store-key' and 'card-key' (fingerprints, the
 -- latter from the first card on), 'restored' (it was restored from a backup), 'exposed' (a request came

@@ -5,7 +5,7 @@ CREATE TABLE pictures (
   id INTEGER NOT NULL PRIMARY KEY,
   owner BLOB NOT NULL CHECK (length(owner) = 32),
   hash BLOB NOT NULL CHECK (length(hash) = 32),
-  type TEXT NOT NULL CHECK (type IN ('image/jpeg', 'image/png', 'image/webp')),
+  type TEXT NOT NULL CHECK (type = 'image/jpeg' OR type = 'image/png' OR type = 'image/webp'),
   bytes INTEGER NOT NULL CHECK (bytes = length(content)),
   unused_at INTEGER,
   content BLOB NOT NULL,
